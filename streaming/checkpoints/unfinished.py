@@ -37,7 +37,9 @@ def unfinished(snapshot: Snapshot) -> Unfinished | None:
 def without(records: Iterable[CommitRecord], batch: Unfinished | None) -> list[CommitRecord]:
     """Return the manifests that a table has if a batch is taken back. Pure."""
     return [
-        one for one in records if batch is None or (one.key.query_id, one.key.batch_id) != (batch.query_id, batch.batch_id)
+        one
+        for one in records
+        if batch is None or (one.key.query_id, one.key.batch_id) != (batch.query_id, batch.batch_id)
     ]
 
 

@@ -1,8 +1,8 @@
 """Plays stories in several processes, and says what they came to.
 
-    python -m tests.simulate --hours 30              until 30 hours have been simulated
-    python -m tests.simulate --seeds 7               one story
-    python -m tests.simulate --wrong no_intent       until a version that is wrong on purpose is noticed
+python -m tests.simulate --hours 30              until 30 hours have been simulated
+python -m tests.simulate --seeds 7               one story
+python -m tests.simulate --wrong no_intent       until a version that is wrong on purpose is noticed
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-_ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ def _players(first: int, at_once: int, options: Sequence[str]) -> Iterator[dict[
     command = [sys.executable, "-m", "tests.simulate.player", "--step", str(at_once), *options]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     players = [
-        subprocess.Popen([*command, "--first", str(first + n)], stdout=subprocess.PIPE, cwd=_ROOT, env=environment)
+        subprocess.Popen([*command, "--first", str(first + n)], stdout=subprocess.PIPE, cwd=ROOT, env=environment)
         for n in range(at_once)
     ]
 

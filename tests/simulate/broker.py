@@ -143,12 +143,12 @@ class Admin:
     def __init__(self, broker: Broker, _: Mapping[str, Any]) -> None:
         self._broker = broker
 
-    def list_topics(self, timeout: float) -> Any:  # noqa: ARG002  as in confluent-kafka
+    def list_topics(self, timeout: float) -> Any:
         if (trouble := self._broker.trouble("list topics")) is not None:
             raise trouble
         return SimpleNamespace(topics=dict.fromkeys(self._broker.topics))
 
-    def describe_topics(self, wanted: Any, request_timeout: float) -> dict[str, Future[Any]]:  # noqa: ARG002
+    def describe_topics(self, wanted: Any, request_timeout: float) -> dict[str, Future[Any]]:
         trouble = self._broker.trouble("describe topics")
         return {name: self._described(name, trouble) for name in wanted.topic_names}
 
@@ -165,7 +165,10 @@ class Admin:
         return future
 
     def list_offsets(
-        self, wanted: Mapping[TopicPartition, Any], isolation_level: Any, request_timeout: float  # noqa: ARG002
+        self,
+        wanted: Mapping[TopicPartition, Any],
+        isolation_level: Any,
+        request_timeout: float,
     ) -> dict[TopicPartition, Future[Any]]:
         trouble = self._broker.trouble("list offsets")
         found = {}

@@ -67,7 +67,9 @@ class Reader:
             record = self._json(data)
             view.ranges += [(one["stream_id"], int(one["shard"]), one["start"], one["end"]) for one in record["ranges"]]
             key = record["key"]
-            entries += [(f"batch {key['batch_id']} of {key['query_id'][:8]}, {key['ctx']}", one) for one in record["files"]]
+            entries += [
+                (f"batch {key['batch_id']} of {key['query_id'][:8]}, {key['ctx']}", one) for one in record["files"]
+            ]
         for whose, entry in entries:
             if entry["path"] not in replaced:
                 self._add(view, files, whose, entry)
@@ -124,8 +126,4 @@ def leftovers(files: Files, named: Iterable[str]) -> list[str]:
     """Return the files that are neither data of the table nor its records."""
     kept = set(named)
     own = ("_gluepot/commits/", "_gluepot/compactions/", "_gluepot/rollups/")
-    return sorted(
-        path
-        for path in files
-        if path not in kept and not (path.startswith(own) and "/intents/" not in path)
-    )
+    return sorted(path for path in files if path not in kept and not (path.startswith(own) and "/intents/" not in path))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -79,6 +80,7 @@ class ObjectStore:
     network: Network = field(default_factory=Network)
     objects: dict[str, bytes] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)  # of the objects, in order
+    away_until: float = 0.0
 
     def set(self, name: str, data: bytes | None) -> None:
         """Store an object, or remove it."""
@@ -199,6 +201,8 @@ class ObjectStore:
 
     def _fate(self, *, changes: bool) -> str:
         draw = self.world.faults.random()
+        if self.world.now < self.away_until:
+            return "late" if changes and draw < 0.5 else "lost"
         if draw >= self.network.total:
             return "well"
         for fate in ("refused", "lost", "reply_lost", "late", "twice"):
@@ -209,7 +213,5 @@ class ObjectStore:
 
 
 def _ignoring(request: Callable[[], object]) -> None:
-    try:
+    with suppress(AlreadyExistsError, FileNotFoundError):
         request()
-    except (AlreadyExistsError, FileNotFoundError):
-        pass

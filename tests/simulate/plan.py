@@ -36,6 +36,7 @@ KINDS: Mapping[str, tuple[float, float]] = {
     "second driver": (0, 1),  # 1: under another host name
     "stop": (1, 120),  # the driver is stopped for so many seconds
     "broker away": (1, 40),
+    "store away": (5, 90),  # S3 answers nothing for so many seconds; what it is asked for, it may do later
     "disk full": (1, 30),
     "power cut": (0, 0),
     "clock": (-90, 90),  # the clock of the machine is set by so many seconds
@@ -52,6 +53,7 @@ KINDS: Mapping[str, tuple[float, float]] = {
 
 _RARE = frozenset({"old checkpoint", "recreate", "power cut", "purge", "damage"})
 _LOCAL = frozenset({"disk full", "power cut"})
+_S3 = frozenset({"store away"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def draw(seed: int) -> Plan:
     on_s3 = chance.random() < 0.5
     window_secs = chance.choice((1.0, 5.0, 20.0, 60.0, 300.0))
     lasts_secs = window_secs * chance.choice((30, 60, 120)) + 300.0
-    kinds = [kind for kind in KINDS if not (on_s3 and kind in _LOCAL)]
+    kinds = [kind for kind in KINDS if kind not in (_LOCAL if on_s3 else _S3)]
     weights = [0.3 if kind in _RARE else 1.0 for kind in kinds]
     events = []
     for _ in range(chance.randrange(2, 14)):

@@ -22,7 +22,7 @@ from tests.simulate.objects import Handle, ObjectStore
 
 def quiet() -> None:
     """Let no log line be made: a simulation tells its story by its trace."""
-    from gluepot.core.plain_structlog import structlog  # noqa: PLC0415
+    from gluepot.core.plain_structlog import structlog
 
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
-import sys
 import tempfile
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 from tests.simulate import plugs
@@ -46,5 +44,7 @@ def play(plan: Plan) -> Outcome:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         threading._active = {  # type: ignore[attr-defined]
-            ident: one for ident, one in threading._active.items() if one is threading.main_thread()  # type: ignore[attr-defined]
+            ident: one
+            for ident, one in threading._active.items()
+            if one is threading.main_thread()  # type: ignore[attr-defined]
         }

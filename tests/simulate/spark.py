@@ -72,8 +72,8 @@ class Writer:
         self._on_batch = on_batch
         return self
 
-    def trigger(self, *, processingTime: str) -> Writer:  # noqa: N803
-        self._window_secs = int(processingTime.split()[0]) / 1000
+    def trigger(self, *, processingTime: str) -> Writer:
+        self._window_secs = int(processingTime.split(maxsplit=1)[0]) / 1000
         return self
 
     def option(self, _: str, checkpoint: str) -> Writer:
@@ -123,7 +123,7 @@ class StreamingQuery:
         storage, frame = self._storage, self._frame
         if not _exists(storage, "metadata"):
             storage.create("metadata", json.dumps({"id": str(uuid.uuid4())}).encode())
-        source = pickle.loads(pickle.dumps(frame.source))  # noqa: S301  as the data source's options carry it
+        source = pickle.loads(pickle.dumps(frame.source))
         reader = RangeStreamReader(source, frame.handover)
         planned, done = _newest(storage, "offsets"), _newest(storage, "commits")
         batch_id, last = 0, None
@@ -188,7 +188,7 @@ def over_pieces(
                 found = list(body(iter([piece]), Place(ordinal, next(attempts))))
                 if chance.random() < 0.02 and attempt < 3:
                     continue  # the executor is lost with the result, and the task runs again
-                return pickle.loads(pickle.dumps(found))  # noqa: S301  results come back to the driver this way
+                return pickle.loads(pickle.dumps(found))
             except Exception:
                 if attempt == 3:
                     raise

@@ -6,7 +6,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,9 @@ class Story:
         self._chance = random.Random(f"{plan.seed}/story")
         self._script_chance = random.Random(f"{plan.seed}/script")
         self._reader = Reader()
-        self._sent: dict[tuple[str, int], list[tuple[int, bool]]] = {}  # by topic id and partition: number, whether good
+        self._sent: dict[
+            tuple[str, int], list[tuple[int, bool]]
+        ] = {}  # by topic id and partition: number, whether good
         self._lost: set[int] = set()
         self._committed: dict[tuple[str, int], int] = {}
         self._next_id = 0
@@ -159,7 +161,7 @@ class Story:
 
     def _calm_down(self) -> None:
         self.store.network = Network()
-        self.broker.away_until = 0.0
+        self.broker.away_until = self.store.away_until = 0.0
         self.world.commits_refused_until = 0.0
         for disk in self.disks.values():
             disk.full_until = 0.0
@@ -257,7 +259,9 @@ class Story:
             small_batch_records=10_000 if plan.small else 0,
         )
         chance = random.Random(self._script_chance.random())
-        function = Function(self._root, plan.groups, chance, process.epoch, plan.hour_secs, self._fails(), self._written)
+        function = Function(
+            self._root, plan.groups, chance, process.epoch, plan.hour_secs, self._fails(), self._written
+        )
         try:
             Query(new_frame(self.world, source, self._folder), function, settings, session, "simulated").run()
             self.world.note(process.name, "ends")
@@ -305,6 +309,8 @@ class Story:
                 living[-1].stopped_until = self.world.now + event.number
             case "broker away":
                 self.broker.away_until = self.world.now + event.number
+            case "store away":
+                self.store.away_until = self.world.now + event.number
             case "disk full":
                 self.disks["a"].full_until = self.world.now + event.number
             case "power cut":
@@ -371,7 +377,9 @@ class Story:
     def _damage(self, secs: float) -> None:
         """Change the bytes of a data file, and put them right after a while."""
         named = [(table, path) for table, view in self._views().items() for path in sorted(view.named)]
-        named = [(table, path) for table, path in named if path.endswith(".parquet") and (table, path) not in self._damaged]
+        named = [
+            (table, path) for table, path in named if path.endswith(".parquet") and (table, path) not in self._damaged
+        ]
         if not named:
             return
         table, path = self._chance.choice(named)
@@ -404,7 +412,9 @@ class Story:
 
     def _copy_checkpoint(self) -> dict[str, bytes]:
         return {
-            path: data for path, data in self._files("checkpoint").items() if path.startswith(("metadata", "offsets/", "commits/"))
+            path: data
+            for path, data in self._files("checkpoint").items()
+            if path.startswith(("metadata", "offsets/", "commits/"))
         }
 
     def _put_checkpoint(self, copy: Mapping[str, bytes]) -> None:
@@ -487,7 +497,10 @@ class Story:
                 return
             records = {path: list(open_table(path).commits) for path in paths}
             start = moves.same_place(
-                {path: moves.from_records(unfinished.without(held, begun), path, None) for path, held in records.items()}
+                {
+                    path: moves.from_records(unfinished.without(held, begun), path, None)
+                    for path, held in records.items()
+                }
             )
             self._rewinding = True  # until it has succeeded, no query may start
             if begun is not None:
@@ -519,7 +532,10 @@ class Story:
         while waiting:
             path, node = waiting.pop()
             if isinstance(node, Folder):
-                waiting += [(f"{path}{name}/" if isinstance(one, Folder) else f"{path}{name}", one) for name, one in node.names.items()]
+                waiting += [
+                    (f"{path}{name}/" if isinstance(one, Folder) else f"{path}{name}", one)
+                    for name, one in node.names.items()
+                ]
             elif isinstance(node, Inode) and not path.endswith(".gluepot-tmp"):
                 found[path] = node.data
         return found
@@ -589,7 +605,9 @@ class Story:
         purged = self._purged.get(group, set())
         for number in committed:
             if found[number] < copies and number not in purged:
-                raise Violation(f"{group}: record {number} is committed and is there {found[number]} times, not {copies}")
+                raise Violation(
+                    f"{group}: record {number} is committed and is there {found[number]} times, not {copies}"
+                )
             if found[number] > copies:
                 raise Violation(f"{group}: record {number} is there {found[number]} times, not {copies}")
         for number, times in found.items():
@@ -604,7 +622,9 @@ class Story:
             return  # a rejects file does not tell the topics of one name apart
         for _, partition, offset in committed:
             if view.rejected[partition, offset] != 1:
-                raise Violation(f"all: the rejected record {partition}/{offset} is there {view.rejected[partition, offset]} times")
+                raise Violation(
+                    f"all: the rejected record {partition}/{offset} is there {view.rejected[partition, offset]} times"
+                )
 
     def _last_look(self) -> None:
         """When all is quiet, readers of the folder see the same, and nothing is left over."""

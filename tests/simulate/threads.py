@@ -206,7 +206,7 @@ class Lock:
         self._held = False
         self._waiting: deque[Task] = deque()
 
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002  as in `_thread`
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take the lock; see `threading.Lock.acquire`."""
         me = current()
         if me is not None and not me.process.alive:
@@ -264,7 +264,9 @@ class Lock:
         self.release()
 
 
-def _start_new_thread(function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> int:
+def _start_new_thread(
+    function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> int:
     here = current()
     if here is None:
         raise Deadlock("a thread is started outside of the simulation")

@@ -56,7 +56,7 @@ def test_nothing_is_taken_back_if_a_part_could_not_be(tmp_path):
     storage = open_storage(str(tmp_path / "ck"))
     journal = Journal(storage, 1)
     journal.announce(Write("postgresql", "postgresql://db public.clicks", "sink"), 4, {})
-    with pytest.raises(ConfigError, match="may have written to postgresql://db public.clicks"):
+    with pytest.raises(ConfigError, match=r"may have written to postgresql://db public\.clicks"):
         take_back(storage, BATCH, 2, {})
 
 
@@ -66,7 +66,7 @@ def test_a_driver_that_runs_on_finds_its_batch_taken_back(tmp_path):
     journal.announce(Write(FILES, table, "sink"), 4, {})
     take_back(storage, BATCH, 2, {})
     key = CommitKey(QUERY, 4, "sink", place_digest(table))
-    (manifest,) = [one for one in open_storage(table).list("_gluepot/commits")]
+    (manifest,) = open_storage(table).list("_gluepot/commits")
     record = CommitRecord.from_bytes(open_storage(table).get(manifest))
     assert (record.key.batch_id, record.token, record.files) == (key.batch_id, 2, [])
     with pytest.raises(LeaseHeld):

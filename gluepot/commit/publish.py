@@ -57,7 +57,9 @@ def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Commit
                 return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths)
             case Adopt(record):
                 newest = _create(target, record)  # decides again, in case another driver's record is there now
-            case Write(record, superseded) if (settled := _settle_own(target, record, superseded)) is not None:
+            case Write(record, superseded) if (
+                settled := _settle_own(target, manifest, record, superseded)
+            ) is not None:
                 newest = settled  # an earlier try of this driver has used up this generation
             case Write(record, superseded):
                 stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
@@ -110,7 +112,10 @@ def recover(target: Target, query_id: str, token: int, place: str = "") -> None:
             intent = Intent.from_bytes(target.table.get(path))
             if intent.token <= token:
                 before = _read(target, intent.key, intent.generation - 1)
-                _end(target, intent, _taken(target, intent, token, before), before)
+                taken = _taken(target, intent, token, before)
+                # A driver that is slow instead of dead may have staged these files after they were listed above.
+                _unstage(target, replace(intent.key, target=place), intent.token)
+                _end(target, intent, taken, before)
         reach("recover.intent")
     reach("recover.ended")
 
@@ -130,6 +135,13 @@ def abort(target: Target, key: CommitKey, attempt: str) -> None:
     """Remove what the tasks of an attempt staged; files that are already gone are no error."""
     for storage, _ in target.each():
         storage.delete_folder(staging_of_attempt(key, attempt), within=staging_of_query(key.query_id, key.target))
+
+
+def _unstage(target: Target, key: CommitKey, token: int, kept: Collection[str] = ()) -> None:
+    """Remove what a driver has staged for a write, so that it moves nothing to names of a generation that is taken."""
+    for storage, _ in target.each():
+        staged = storage.list(staging_of_attempt(key, str(token)))
+        storage.delete(one for one in staged if one not in kept)
 
 
 def published(target: Target, key: CommitKey) -> CommitRecord | None:
@@ -154,8 +166,12 @@ def _taken(target: Target, intent: Intent, token: int, before: CommitRecord | No
     return record or _create(target, seal(intent.key, intent.generation, token, before))
 
 
-def _settle_own(target: Target, record: CommitRecord, superseded: CommitRecord | None) -> CommitRecord | None:
+def _settle_own(
+    target: Target, manifest: Manifest, record: CommitRecord, superseded: CommitRecord | None
+) -> CommitRecord | None:
     """Undo an earlier try of this driver to publish the same generation, or find that it succeeded.
+
+    The store may still carry out a copy of that try, so its staged files go before its published ones.
 
     Returns:
         The record that now has the generation; None if there was no such try.
@@ -164,6 +180,7 @@ def _settle_own(target: Target, record: CommitRecord, superseded: CommitRecord |
     if intent is None:
         return None
     taken = _taken(target, intent, record.token, superseded)
+    _unstage(target, manifest.key, manifest.token, {file.staged for part in manifest.parts for file in part.files})
     _end(target, intent, taken, superseded)
     return taken
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import count
 
 from gluepot.commit import FILES, QueryWrites, Target, Write, adopted, place_digest, publish, recover
+from gluepot.connectors.files.sink.layout import INTENTS
 from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import EtlError, LeaseHeld, TransientError
 from gluepot.core.storage import LocalStorage, Storage
@@ -158,6 +159,33 @@ def _two(
     _no_surprise([early, late], where)
     _after_recovery(storage, 2, second, where)
     return ended
+
+
+def taken_over_while_recovering() -> int:
+    """Let a driver stage and announce its batch while a later one recovers the table, go on afterwards, and die."""
+    situations = 0
+    for stop_second in count():
+        for stop_first in count():
+            storage = MemoryStorage()
+            where = f"recovery stopped at {stop_second}, and the earlier driver {stop_first} actions after its intent"
+            early = Driver(storage, lambda target: run_driver(target, 1, WHOLE))
+            late = Driver(storage, lambda target: run_driver(target, 2, WHOLE))
+            late.advance(stop_second)
+            while not storage.list(INTENTS) and not early.finished:
+                early.advance(1)
+            ended = late.finished
+            late.advance()
+            early.advance(stop_first)
+            woken = early.finished
+            early.kill()
+            _no_surprise([early, late], where)
+            _after_recovery(storage, 2, WHOLE, where)
+            situations += 1
+            if woken:
+                break
+        if ended:
+            break
+    return situations
 
 
 def three_drivers() -> int:

@@ -27,6 +27,7 @@ Explore = Callable[[], int]
     [
         (explore.lost_power, 500),
         (explore.two_drivers, 1000),
+        (explore.taken_over_while_recovering, 30),
         (explore.three_drivers, 2500),
         (explore.rewound, 16),
         (messages.one_fault, 3000),
@@ -104,7 +105,7 @@ def names_without_token(monkeypatch):
 def files_removed_before_the_generation_is_taken(monkeypatch):
     """A request to create the manifest may still be under way when an earlier try of the same driver is undone."""
 
-    def undone(target, record, superseded):
+    def undone(target, manifest, record, superseded):
         intent = publish._begun(target, record)
         if intent is not None:
             publish._end(target, intent, None, None)

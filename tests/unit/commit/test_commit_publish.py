@@ -11,6 +11,7 @@ from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, LeaseHeld, PermanentError, TransientError
+from tests.unit.commit.messages import Network, RemoteStorage
 from tests.unit.commit.worlds import KEY, MemoryStorage, leftovers, offsets, records, staged, visible
 
 FIRST, SECOND = offsets(0, 3, "0"), offsets(0, 2, "1")
@@ -231,3 +232,16 @@ def test_the_manifest_says_when_it_was_made(target):
     record = published(target, KEY)
     assert record is not None
     assert record.committed_at_epoch_ms == 1_700_000_000_500
+
+
+@pytest.mark.parametrize("delay", range(12))
+def test_a_copy_that_is_carried_out_late_finds_nothing_although_its_try_was_not_cleaned_up(delay):
+    table = RemoteStorage(network=Network(at=1, fault="late", delay=delay))  # the copy that follows the intent
+    target = Target(table, table)
+    with pytest.raises(TransientError):
+        publish(target, staged(target, [FIRST], attempt="try-0"))
+    publish(target, staged(target, [FIRST], attempt="try-1"))
+    table.network.rest()
+    recover(target, KEY.query_id, 2)
+    assert visible(table) == records(FIRST)
+    assert leftovers(table) == []

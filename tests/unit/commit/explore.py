@@ -19,10 +19,12 @@ from tests.unit.commit.worlds import (
     Crash,
     CrashingStorage,
     MemoryStorage,
+    Watch,
     leftovers,
     offsets,
     records,
     staged,
+    unwatched,
     visible,
 )
 from tests.unit.commit.writers import Driver
@@ -83,30 +85,33 @@ def _restart(disk: PowerDisk, ranges: Sequence[SourceRange], allowed: Sequence[l
     must_hold_once(target.table, ranges, where)
 
 
-def rewound() -> int:
+def rewound(watch: Watch = unwatched) -> int:
     """Kill a driver at every step and let a new query go on where the table ends; return the number of situations."""
     situations = 0
     for before, ranges in ((None, WHOLE), (WHOLE, LONGER), (WHOLE, OTHER_CUT)):
         for step in count():
             storage = MemoryStorage(url="table")
+            where = f"{before} replaced by {ranges}, killed before step {step}"
             if before:
-                run_driver(Target(storage, storage), 1, before)
-            dying = CrashingStorage(storage, step)
+                first = watch(where, "first", storage)
+                run_driver(Target(first, first), 1, before)
+            dying = CrashingStorage(watch(where, "second", storage), step)
             ended = False
             with suppress(Crash):
                 run_driver(Target(dying, dying), 2, ranges)
                 ended = True
             situations += 1
-            _follow(storage, f"killed before step {step} of {ranges}")
+            _follow(storage, where, watch)
             if ended:
                 break
     return situations
 
 
-def _follow(storage: MemoryStorage, where: str) -> None:
+def _follow(storage: MemoryStorage, where: str, watch: Watch) -> None:
     """Publish a batch as the query that has taken the place of the one of the model."""
     held = manifest_rows(storage)
-    target, new = Target(storage, storage), CommitKey("query-2", 0, "sink", place_digest(storage.url))
+    watched = watch(where, "new", storage)
+    target, new = Target(watched, watched), CommitKey("query-2", 0, "sink", place_digest(storage.url))
     writes = QueryWrites(new.query_id, 3, replaced=(KEY.query_id,))
     writes.begin_attempt(0)
     writes.open(target, Manifest(new, token=3), Write(FILES, storage.url, "sink"), lambda _: None)
@@ -116,14 +121,14 @@ def _follow(storage: MemoryStorage, where: str) -> None:
         raise Violation(f"{where}: the folder holds {visible(storage)} and {leftovers(storage)}, not {wanted}")
 
 
-def two_drivers() -> int:
+def two_drivers(watch: Watch = unwatched) -> int:
     """Stop one driver before each of its actions, let a second take over and be stopped too; both orders of waking."""
     situations = 0
     for first, second in _pairs():
         for stop_first in count():
             for stop_second in count():
                 for wakes in (True, False):
-                    ended = _two(first, second, stop_first, stop_second, wakes=wakes)
+                    ended = _two(first, second, stop_first, stop_second, watch, wakes=wakes)
                     situations += 1
                 if ended[1]:
                     break
@@ -140,13 +145,19 @@ def _pairs() -> Iterator[tuple[Sequence[SourceRange], Sequence[SourceRange]]]:
 
 
 def _two(
-    first: Sequence[SourceRange], second: Sequence[SourceRange], stop_first: int, stop_second: int, *, wakes: bool
+    first: Sequence[SourceRange],
+    second: Sequence[SourceRange],
+    stop_first: int,
+    stop_second: int,
+    watch: Watch,
+    *,
+    wakes: bool,
 ) -> tuple[bool, bool]:
     storage = MemoryStorage()
-    where = f"{len(first)} and {len(second)} ranges, stopped at {stop_first} and {stop_second}, wakes: {wakes}"
-    early = Driver(storage, lambda target: run_driver(target, 1, first))
+    where = f"{first} and {second}, stopped at {stop_first} and {stop_second}, wakes: {wakes}"
+    early = Driver(watch(where, "early", storage), lambda target: run_driver(target, 1, first))
     early.advance(stop_first)
-    late = Driver(storage, lambda target: run_driver(target, 2, second))
+    late = Driver(watch(where, "late", storage), lambda target: run_driver(target, 2, second))
     late.advance(stop_second)
     ended = early.finished, late.finished
     must_be_whole(storage, [first, second], where)
@@ -157,19 +168,19 @@ def _two(
         early.kill()
     late.advance()
     _no_surprise([early, late], where)
-    _after_recovery(storage, 2, second, where)
+    _after_recovery(storage, 2, second, where, watch)
     return ended
 
 
-def taken_over_while_recovering() -> int:
+def taken_over_while_recovering(watch: Watch = unwatched) -> int:
     """Let a driver stage and announce its batch while a later one recovers the table, go on afterwards, and die."""
     situations = 0
     for stop_second in count():
         for stop_first in count():
             storage = MemoryStorage()
             where = f"recovery stopped at {stop_second}, and the earlier driver {stop_first} actions after its intent"
-            early = Driver(storage, lambda target: run_driver(target, 1, WHOLE))
-            late = Driver(storage, lambda target: run_driver(target, 2, WHOLE))
+            early = Driver(watch(where, "early", storage), lambda target: run_driver(target, 1, WHOLE))
+            late = Driver(watch(where, "late", storage), lambda target: run_driver(target, 2, WHOLE))
             late.advance(stop_second)
             while not storage.list(INTENTS) and not early.finished:
                 early.advance(1)
@@ -179,7 +190,7 @@ def taken_over_while_recovering() -> int:
             woken = early.finished
             early.kill()
             _no_surprise([early, late], where)
-            _after_recovery(storage, 2, WHOLE, where)
+            _after_recovery(storage, 2, WHOLE, where, watch)
             situations += 1
             if woken:
                 break
@@ -188,14 +199,14 @@ def taken_over_while_recovering() -> int:
     return situations
 
 
-def three_drivers() -> int:
+def three_drivers(watch: Watch = unwatched) -> int:
     """Stop two drivers one after the other, let a third run, then wake or kill the two in both orders."""
     situations = 0
     for ranges in ((WHOLE, LONGER, WHOLE), (WHOLE, OTHER_CUT, WHOLE), (EARLIER, WHOLE, LONGER)):
         for stop_first in count():
             for stop_second in count():
                 for order in ((0, 1), (1, 0), (0,), (1,)):
-                    ended = _three(ranges, stop_first, stop_second, order)
+                    ended = _three(ranges, stop_first, stop_second, order, watch)
                     situations += 1
                 if ended[1]:
                     break
@@ -205,13 +216,14 @@ def three_drivers() -> int:
 
 
 def _three(
-    ranges: Sequence[Sequence[SourceRange]], stop_first: int, stop_second: int, order: Sequence[int]
+    ranges: Sequence[Sequence[SourceRange]], stop_first: int, stop_second: int, order: Sequence[int], watch: Watch
 ) -> tuple[bool, bool]:
     storage = MemoryStorage()
-    where = f"stopped at {stop_first} and {stop_second}, woken {order}"
+    where = f"{ranges}, stopped at {stop_first} and {stop_second}, woken {order}"
     drivers = []
     for token, (stop, held) in enumerate(zip((stop_first, stop_second, None), ranges, strict=True), start=1):
-        drivers.append(Driver(storage, lambda target, token=token, held=held: run_driver(target, token, held)))
+        watched = watch(where, f"driver {token}", storage)
+        drivers.append(Driver(watched, lambda target, token=token, held=held: run_driver(target, token, held)))
         drivers[-1].advance(stop)
     ended = drivers[0].finished, drivers[1].finished
     must_be_whole(storage, ranges, where)
@@ -221,15 +233,18 @@ def _three(
     for driver in drivers:
         driver.kill()
     _no_surprise(drivers, where)
-    _after_recovery(storage, 3, ranges[-1], where)
+    _after_recovery(storage, 3, ranges[-1], where, watch)
     return ended
 
 
-def _after_recovery(storage: Storage, token: int, ranges: Sequence[SourceRange], where: str) -> None:
+def _after_recovery(
+    storage: Storage, token: int, ranges: Sequence[SourceRange], where: str, watch: Watch = unwatched
+) -> None:
     """The batch of the last driver is there, once, whoever else was at work; the next driver removes what is left."""
     if manifest_rows(storage) != records(*ranges):
         raise Violation(f"{where}: the last driver's batch is not what the manifests hold")
-    recover(Target(storage, storage), KEY.query_id, token + 1)
+    watched = watch(where, "next", storage)
+    recover(Target(watched, watched), KEY.query_id, token + 1)
     must_hold_once(storage, ranges, where)
 
 

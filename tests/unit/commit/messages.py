@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Literal
 
 from gluepot.commit import FILES, Journal, QueryWrites, Target, Write, abort, adopted, publish
 from gluepot.connectors.values import ManifestPart, SourceRange
 from gluepot.core.errors import TransientError
+from gluepot.core.storage import FileWriter, Storage
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 from tests.unit.commit.explore import Violation, manifest_rows
-from tests.unit.commit.worlds import MemoryStorage, offsets, records, staged, visible
+from tests.unit.commit.worlds import MemoryStorage, Watch, offsets, records, staged, unwatched, visible
 
 Fault = Literal["lost", "reply_lost", "late", "twice"]
 
@@ -64,29 +66,32 @@ class RemoteStorage(MemoryStorage):
     """Files behind a network; a move is a copy and a removal, as in S3."""
 
     network: Network | None = None
+    store: Storage | None = None  # carries the requests out
+
+    def __post_init__(self) -> None:
+        self.store = self.store or MemoryStorage(self.files, self.url)
+
+    def writer(self, key: str) -> FileWriter:
+        return self.store.writer(key)
 
     def _send(self, request: Callable[[], object]) -> object:
         return request() if self.network is None else self.network.send(request)
 
     def put(self, key: str, data: bytes) -> None:
-        self._send(lambda: MemoryStorage.put(self, key, data))
+        self._send(lambda: self.store.put(key, data))
 
     def create(self, key: str, data: bytes) -> bool:
-        return bool(self._send(lambda: MemoryStorage.create(self, key, data)))
+        return bool(self._send(lambda: self.store.create(key, data)))
 
     def move(self, moves: Sequence[tuple[str, str]]) -> None:
         for source, target in moves:
             self.get(source)
-            self._send(lambda source=source, target=target: self._copy(source, target))
+            self._send(lambda source=source, target=target: self.store.copy(source, target))
         self.delete(source for source, _ in moves)
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in list(keys):
-            self._send(lambda key=key: MemoryStorage.delete(self, [key]))
-
-    def _copy(self, source: str, target: str) -> None:
-        if source in self.files:
-            self.files[target] = self.files[source]
+            self._send(lambda key=key: self.store.delete([key]))
 
 
 @dataclass(frozen=True)
@@ -111,13 +116,20 @@ class World:
     """Two tables, a checkpoint, and a driver whose function may write otherwise each time it is called."""
 
     network: Network
+    watch: Callable[[Storage], Storage] = lambda storage: storage
     tables: dict[str, RemoteStorage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.checkpoint = RemoteStorage(network=self.network)
+        self.checkpoint = self._remote("memory:")
 
     def table(self, name: str) -> RemoteStorage:
-        return self.tables.setdefault(name, RemoteStorage(url=name, network=self.network))
+        if name not in self.tables:
+            self.tables[name] = self._remote(name)
+        return self.tables[name]
+
+    def _remote(self, url: str) -> RemoteStorage:
+        files: dict[str, bytes] = {}
+        return RemoteStorage(files, url, self.network, self.watch(MemoryStorage(files, url)))
 
     def run(self, attempts: Sequence[Sequence[Step]], token: int = 1) -> Sequence[Step]:
         """Run one batch as the engine does; return the writes of the attempt that came to its end."""
@@ -194,12 +206,12 @@ def functions() -> Iterator[tuple[str, Sequence[Sequence[Step]]]]:
     yield "another branch", [[a, Step("b", "extra", WHOLE)], [a]]
 
 
-def another_order() -> int:
+def another_order(watch: Watch = unwatched) -> int:
     """Do what `one_fault` does with a function that writes its two tables in another order the second time."""
-    return one_fault(list(functions())[:1])
+    return one_fault(watch, list(functions())[:1])
 
 
-def one_fault(of: Iterable[tuple[str, Sequence[Sequence[Step]]]] | None = None) -> int:
+def one_fault(watch: Watch = unwatched, of: Iterable[tuple[str, Sequence[Sequence[Step]]]] | None = None) -> int:
     """Let one request go wrong, each in turn and in each way; return the number of situations."""
     situations = 0
     for name, attempts in functions() if of is None else of:
@@ -211,8 +223,8 @@ def one_fault(of: Iterable[tuple[str, Sequence[Sequence[Step]]]] | None = None) 
         ):
             for delay in delays:
                 for at in count():
-                    world = World(Network(at, fault, delay))
                     where = f"{name}, request {at} {fault}, {delay} requests later"
+                    world = World(Network(at, fault, delay), partial(watch, where, "the driver"))
                     last = world.run(attempts)
                     world.network.rest()
                     world.check(last, where)

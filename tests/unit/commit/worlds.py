@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gluepot.commit import Target
@@ -62,6 +62,11 @@ class MemoryStorage:
             self.files[checked(target)] = data
             del self.files[source]
 
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file as a store without renaming does; nothing happens if it is gone."""
+        if source in self.files:
+            self.files[checked(target)] = self.files[source]
+
     def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:
         below = [key for key in self.files if not folder or key.startswith(f"{folder}/")]
         return sorted(key for key in below if not stretch_with(key, skip))
@@ -72,6 +77,14 @@ class MemoryStorage:
 
     def delete_folder(self, folder: str, within: str | None = None) -> None:
         self.delete(self.list(folder))
+
+
+# Gets what happens, the name of a driver and the storage that it shares with others; returns the storage to give it.
+Watch = Callable[[str, str, Storage], Storage]
+
+
+def unwatched(_where: str, _driver: str, storage: Storage) -> Storage:
+    return storage
 
 
 class Crash(BaseException):

@@ -39,6 +39,7 @@ from gluepot.connectors.files.sink.layout import (
     compaction_key,
     emptied_key,
     is_compaction,
+    staging_of_compaction,
 )
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
@@ -119,6 +120,8 @@ def settle(storage: Storage, owner: str) -> None:
             intent = Compaction.from_bytes(storage.get(key))
             storage.create(compaction_key(intent.number), Compaction(intent.number, owner).to_bytes())
             record = Compaction.from_bytes(storage.get(compaction_key(intent.number)))
+            # If it is slow instead of dead, it moves nothing more without its staged file.
+            storage.delete_folder(staging_of_compaction(f"{intent.owner}{intent.number}"))
             end(storage, intent, is_done=record.owner == intent.owner)
     storage.delete_folder(f"{HOME}/staging/compaction")
 

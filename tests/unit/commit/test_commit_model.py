@@ -8,13 +8,17 @@ from importlib import import_module
 
 import pytest
 
-from gluepot.commit import QueryWrites
+from gluepot.commit import FILES, QueryWrites, Target, place_digest
+from gluepot.commit import Write as Announced
 from gluepot.commit.decide import Skip, Write, decide
 from gluepot.commit.record import CommitRecord
+from gluepot.connectors.files.sink.layout import STAGING
 from gluepot.connectors.values import CommitKey, Manifest, write_label
 from gluepot.engine.writer import TableWriter
 from tests.unit.commit import explore, messages
 from tests.unit.commit.power import PowerDisk
+from tests.unit.commit.worlds import KEY, MemoryStorage, records, staged
+from tests.unit.commit.writers import Driver
 
 publish = import_module("gluepot.commit.publish")  # the package has a function of that name
 
@@ -177,3 +181,20 @@ def test_a_wrong_version_is_caught(monkeypatch, wrong: Callable[[pytest.MonkeyPa
     wrong(monkeypatch)
     with pytest.raises(explore.Violation):
         situations()
+
+
+@pytest.mark.xfail(reason="limit: see `A model of the protocol` in docs/reliability.md", strict=True)
+def test_a_driver_that_was_suspended_during_a_rewind_publishes_nothing_after_it():
+    storage = MemoryStorage(url="table")
+    suspended = Driver(storage, lambda target: explore.run_driver(target, 1, explore.WHOLE))
+    while not storage.list(STAGING):
+        suspended.advance(1)
+    target, new = Target(storage, storage), CommitKey("query-2", 0, "sink", place_digest(storage.url))
+    writes = QueryWrites(new.query_id, 2, replaced=(KEY.query_id,))
+    writes.begin_attempt(0)
+    writes.open(target, Manifest(new, token=2), Announced(FILES, storage.url, "sink"), lambda _: None)
+    publish.publish(target, staged(target, explore.WHOLE, attempt="a", key=new, token=2))
+
+    suspended.advance()
+
+    assert explore.manifest_rows(storage) == records(*explore.WHOLE)

@@ -1,0 +1,36 @@
+"""A compaction that another one takes for dead moves nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gluepot.commit.compaction import Compaction, settle
+from gluepot.commit.record import FileEntry
+from gluepot.connectors.files.sink.layout import compaction_key, staging_of_compaction
+from tests.unit.commit.worlds import MemoryStorage
+
+SLOW = Compaction(
+    1, "slow", ["one.parquet", "two.parquet"], [FileEntry("compact-slow1.parquet", 4, 2, 0, rejects=False)]
+)
+STAGED = f"{staging_of_compaction('slow1')}/0.staged"
+
+
+@dataclass
+class WhileSlowGoesOn(MemoryStorage):
+    """The slow compaction goes on at the moment at which its intent is removed."""
+
+    def delete(self, keys: Iterable[str]) -> None:
+        gone = list(keys)
+        super().delete(gone)
+        if SLOW.intent_key in gone:
+            self.copy(STAGED, SLOW.files[0].path)
+
+
+def test_one_that_is_slow_finds_nothing_to_move_once_it_is_taken_for_dead():
+    files = {"one.parquet": b"1", "two.parquet": b"2", STAGED: b"12", SLOW.intent_key: SLOW.to_bytes()}
+    storage = WhileSlowGoesOn(files)
+
+    settle(storage, "other")
+
+    assert sorted(storage.files) == sorted(["one.parquet", "two.parquet", compaction_key(1)])

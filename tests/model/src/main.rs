@@ -1,6 +1,7 @@
 //! A specification of Gluepot's commit protocol, explored completely.
 //!
-//!     commit-model small|large        explore all scenarios with the faults of that size
+//!     commit-model small|large        visit all states of all scenarios, with bounds of that size
+//!     commit-model only NAME [FAULTS [INTERRUPTIONS]]
 //!     commit-model wrong              find a trace that refutes each wrong version
 //!     commit-model accept < LOG       check a log of the real code, one JSON object a line
 
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ok = match arguments.first().map(String::as_str) {
         Some("small") => scenarios::small().into_iter().map(explore).fold(true, |all, one| all & one),
-        Some("large") => scenarios::large().into_iter().all(explore),
+        Some("large") => scenarios::large().into_iter().map(explore).fold(true, |all, one| all & one),
         Some("only") => {
             let mut one =
                 scenarios::large().into_iter().find(|one| one.name == arguments[1]).expect("no such scenario");

@@ -124,6 +124,12 @@ fn compaction() -> Scenario {
     }
 }
 
+fn compaction_and_takeover() -> Scenario {
+    let mut scenario = compaction();
+    scenario.drivers.push(scenario.drivers[0].clone());
+    Scenario { name: "takeover", about: "the same while a second driver takes over", ..scenario }
+}
+
 fn newest_batch_compacted() -> Scenario {
     let drivers = vec![driver(vec![vec![write(0, TWO_FILES)]]), driver(vec![vec![write(0, LONGER)]])];
     Scenario { compactors: 1, ..of("newest batch", "a compaction while the batch is published again", drivers) }
@@ -163,7 +169,13 @@ pub fn small() -> Vec<Scenario> {
 }
 
 pub fn large() -> Vec<Scenario> {
-    all([(1, ANY), (1, ANY), (0, 4), (1, 3), (1, 3), (1, 2), (0, 4), (0, ANY), (2, ANY)])
+    let deeper = |faults, switches, scenario| Scenario { faults, switches, ..scenario };
+    let mut one = all([(1, ANY), (1, ANY), (0, 5), (1, 3), (1, 3), (1, 3), (0, 4), (0, ANY), (2, ANY)]);
+    one.push(deeper(2, 2, two_drivers()));
+    one.push(deeper(2, 2, replaced()));
+    one.push(deeper(1, 2, three_drivers()));
+    one.push(deeper(0, 1, compaction_and_takeover()));
+    one
 }
 
 pub fn wrong() -> Vec<Scenario> {

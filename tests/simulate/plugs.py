@@ -64,6 +64,10 @@ def plugged(disks: dict[str, Disk], store: ObjectStore, broker: Broker) -> Itera
         put(reader, f"_{name}", operator.methodcaller(name))
     put(kafka, "AdminClient", lambda client: Admin(broker, client))
     put("gluepot.engine.execute", "_over_pieces", spark.over_pieces)
+    # Manifests are rolled up, and tables forgotten, after so few batches that stories get there.
+    for module in ("connectors.files.sink.layout", "commit.rollup", "commit.rolling"):
+        put(f"gluepot.{module}", "FOLDER_BATCHES", 8)
+    put("gluepot.commit.writes", "_KEPT_BATCHES", 10)
     try:
         yield
     finally:

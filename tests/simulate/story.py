@@ -288,7 +288,10 @@ class Story:
         if isinstance(error, DataLoss) and "recreate" in self._excuses:
             self._accepts_loss = True
             return
-        if isinstance(error, CheckpointError) and (self._rewinding or "old checkpoint" in self._excuses):
+        if isinstance(error, CheckpointError) and "suspended" in self._excuses and "lost its metadata" in str(error):
+            return  # this is the one that was suspended
+        if isinstance(error, CheckpointError) and (self._rewinding or {"old checkpoint", "suspended"} & self._excuses):
+            # A driver that wakes up after a rewind may still log a batch in the checkpoint of the new query.
             self._operator("rewind", self._rewind)
             return
         raise Violation(f"{process.name} is refused without a reason: {type(error).__name__}: {error}")
@@ -483,9 +486,15 @@ class Story:
         purge_files(storage, paths, SystemClock(), f"o{threads.process().pid}", delete)
 
     def _rewind(self) -> None:
-        """Stop the job and begin a new query where the tables end: `gluepot checkpoint rewind --from-table`."""
+        """Stop the job and begin a new query where the tables end: `gluepot checkpoint rewind --from-table`.
+
+        A driver that is suspended, perhaps with its whole machine, is not seen, and wakes up some time later.
+        """
         for process in self._living():
-            process.kill()
+            if process.stopped_until <= self.world.now:
+                process.kill()
+            else:
+                self._excuses.add("suspended")
         if self.plan.on_s3:
             threads.pause(150.0)  # whatever was under way has arrived
         storage = open_storage(self._checkpoint)

@@ -60,7 +60,7 @@ def defect_4_failures_forgotten_before_the_commit() -> None:
 
 
 def defect_5_own_generation_not_sealed() -> None:
-    def settled(target: Any, record: CommitRecord, superseded: CommitRecord | None) -> None:
+    def settled(target: Any, _: Manifest, record: CommitRecord, superseded: CommitRecord | None) -> None:
         intent = publish._begun(target, record)
         if intent is not None:
             publish._end(target, intent, None, None)

@@ -72,6 +72,7 @@ class Mount:
         self.cut_after = cut_after
         self.lost_power = threading.Event()
         self._gate = threading.Lock()
+        self._left = False
         self._folder = folder
         self._nodes: dict[int, Node] = {1: disk.root}
         self._looked_up: Counter[int] = Counter()
@@ -99,7 +100,10 @@ class Mount:
 
     def leave(self) -> None:
         """Take the mount away; every open file of it is dead, and whoever waits for an answer gets an error."""
+        if self._left:
+            return
         self.cut()
+        self._left = True
         LIBC.umount2(str(self._folder).encode(), FORCE | DETACH)  # the first ends the connection, whoever waits
         self._thread.join()
         os.close(self._device)

@@ -50,6 +50,10 @@ class Machine:
         """Cut the power before the action after so many more: a write, a flush or a change of names."""
         self._ask({"do": "cut_after", "actions": actions})
 
+    def leave(self) -> None:
+        """Take the mount away, which ends whoever waits for an answer."""
+        self._ask({"do": "leave"})
+
     def restart(self, seed: str) -> None:
         """Mount what has survived; who used the files before must be killed first, their handles are dead."""
         self._ask({"do": "restart", "seed": seed})

@@ -33,6 +33,8 @@ def main() -> None:
                 mount.cut()
             case "cut_after":
                 mount.cut_after = mount.actions + asked["actions"]
+            case "leave":
+                mount.leave()
             case "restart":
                 mount.leave()
                 mount = Mount(mount.disk.survivors(Random(asked["seed"])), folder)

@@ -61,6 +61,9 @@ class FileSystem(Protocol):
     def remove_folder(self, path: Path) -> None:
         """Remove an empty folder."""
 
+    def sync_file(self, path: Path) -> None:
+        """Make a file's bytes survive a power cut, whoever wrote them."""
+
     def sync_folder(self, path: Path) -> None:
         """Make the names in a folder survive a power cut."""
 
@@ -108,6 +111,10 @@ class OsFileSystem:
 
     def remove_folder(self, path: Path) -> None:  # noqa: D102
         path.rmdir()
+
+    def sync_file(self, path: Path) -> None:  # noqa: D102
+        with self.open(path) as file:
+            os.fsync(file.fileno())
 
     def sync_folder(self, path: Path) -> None:  # noqa: D102
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

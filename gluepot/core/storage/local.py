@@ -88,6 +88,16 @@ class LocalStorage:
         with explained(self.url):
             return sorted(self._below(start, skip))
 
+    def flush(self, keys: Iterable[str]) -> None:  # noqa: D102
+        with explained(self.url):
+            folders = set()
+            for path in map(self._path, keys):
+                with suppress(FileNotFoundError):
+                    self.disk.sync_file(path)
+                    folders.update(one for one in path.parents if one.is_relative_to(self.root))
+            for folder in sorted(folders):
+                self.disk.sync_folder(folder)
+
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         with explained(self.url):
             folders = set()

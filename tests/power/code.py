@@ -23,6 +23,7 @@ from gluepot.core.storage import LocalStorage
 from tests.power.disk import Mode
 from tests.power.life import MOST_ROWS, Place, live
 from tests.power.machine import Machine, machine
+from tests.power.postgres import Postgres, postgres, restart
 from tests.unit.commit.explore import Violation, manifest_rows
 from tests.unit.commit.worlds import leftovers, visible
 
@@ -79,21 +80,23 @@ class CodeOutcome:
     faults: list[str] = field(default_factory=list)
 
 
-def cut_code(name: str, mode: Mode, seed: str, cuts: int, folder: Path, until: float) -> CodeOutcome:
-    """Cut the power so many times, with the ledger in SQLite on the same file system.
+def cut_code(name: str, mode: Mode, ledger: str, seed: str, cuts: int, folder: Path, until: float) -> CodeOutcome:
+    """Cut the power so many times.
 
     Args:
         name: for reports.
         mode: rules of the file system.
+        ledger: `sqlite` or `postgresql`; its data are on the same file system.
         seed: of everything.
         cuts: how many.
         folder: where to mount.
         until: on the monotonic clock; cuts that have not been done by then are left out.
     """
-    outcome, began = CodeOutcome(name, mode, "sqlite", seed), time.monotonic()
-    with machine(folder, mode) as mounted:
-        place = Place(folder, f"sqlite:///{folder / 'job' / 'state' / 'ledger.db'}")
-        series = _Series(mounted, place, Random(seed), outcome)
+    outcome, began = CodeOutcome(name, mode, ledger, seed), time.monotonic()
+    with machine(folder, mode) as mounted, ExitStack() as stack:
+        server = stack.enter_context(postgres(folder)) if ledger == "postgresql" else None
+        url = server.url if server else f"sqlite:///{folder / 'job' / 'state' / 'ledger.db'}"
+        series = _Series(mounted, Place(folder, url), server, Random(seed), outcome)
         while outcome.cuts < cuts and not outcome.faults and time.monotonic() < until:
             series.cut_once()
         series.end()
@@ -105,10 +108,13 @@ def cut_code(name: str, mode: Mode, seed: str, cuts: int, folder: Path, until: f
 class _Series:
     """Lives that follow each other on one file system."""
 
-    def __init__(self, mounted: Machine, place: Place, chance: Random, outcome: CodeOutcome) -> None:
+    def __init__(
+        self, mounted: Machine, place: Place, server: Postgres | None, chance: Random, outcome: CodeOutcome
+    ) -> None:
         self.told = Told(numbers=Counter(batch=-1))
         self._machine = mounted
         self._place = place
+        self._server = server
         self._chance = chance
         self._outcome = outcome
 
@@ -123,7 +129,7 @@ class _Series:
             self._listen(said)
             self._machine.cut()
             os.kill(pid, signal.SIGKILL)
-            self._machine.restart(str(self._chance.randrange(10**9)))
+            restart(self._machine, self._server, str(self._chance.randrange(10**9)))
         self._outcome.cuts += 1
         self._look()
 

@@ -30,6 +30,7 @@ from tests.crash.world import Script, World
 from tests.duck import duck
 from tests.power.disk import Mode
 from tests.power.machine import Machine, machine
+from tests.power.postgres import Postgres, postgres, restart
 
 SCRIPTS = Path(__file__).parents[1] / "e2e" / "scripts"
 FIRST_RECORDS = 600
@@ -84,6 +85,7 @@ class _Cuts:
 
     Args:
         mounted: what loses power.
+        server: the ledger's, if it is a database whose data lie there too.
         start: starts the job; its first options, if any, are given to it.
         at_work: whether the job has come so far since the given moment that a cut meets it at work.
         tables: what a remedy's TABLE stands for.
@@ -92,6 +94,7 @@ class _Cuts:
     def __init__(
         self,
         mounted: Machine,
+        server: Postgres | None,
         start: Callable[..., Driver],
         outcome: JobOutcome,
         chance: Random,
@@ -99,6 +102,7 @@ class _Cuts:
         tables: Sequence[Path],
     ) -> None:
         self._machine = mounted
+        self._server = server
         self._start = start
         self._outcome = outcome
         self._chance = chance
@@ -124,8 +128,8 @@ class _Cuts:
             ended = not self._machine.has_lost_power and driver.wait(0.0)
             self._machine.cut()
         finally:
-            self._end(driver)
-        self._machine.restart(str(self._chance.randrange(10**9)))
+            driver.strike_all()
+            restart(self._machine, self._server, str(self._chance.randrange(10**9)), driver.kill_all)
         self._outcome.crash.kills.append(Kill(what, "", fired=True, seen=True, batch_id=batch_id()))
         self._say(f"{self._outcome.crash.name}: cut {len(self._outcome.crash.kills)}, {what}, batch {batch_id()}")
         if ended:
@@ -154,13 +158,6 @@ class _Cuts:
         until = time.monotonic() + self._chance.uniform(0.0, secs)
         while time.monotonic() < until and driver.runs():
             time.sleep(0.02)
-
-    def _end(self, driver: Driver) -> None:
-        """Kill all of the job; whoever waits for the disk dies only when the disk is gone."""
-        for one in driver.members():
-            one.kill()
-        self._machine.leave()
-        driver.kill_all()
 
     def _refused(self, begin: int) -> bool:
         """Do what the message of a start that ended by itself says; False, and a fault, if it says nothing to do."""
@@ -223,7 +220,7 @@ def cut_stream(
         def start(*options: str) -> Driver:
             return world.start("--lease-secs", str(LEASE_SECS), *options, in_workers=chance.random() < 0.5)
 
-        campaign = _Cuts(mounted, start, outcome, chance, say, tables)
+        campaign = _Cuts(mounted, None, start, outcome, chance, say, tables)
         journal = stack.enter_context(closing(Journal(folder / "journal")))
         data = Random(f"{seed}:data")
         producer = Producer(stream.sender(data), journal, data, RECORDS_PER_SEC)
@@ -244,16 +241,17 @@ def cut_stream(
 
 
 def cut_bookmarks(
-    name: str, mode: Mode, seed: str, cuts: int, folder: Path, until: float, say: Callable[[str], None]
+    name: str, mode: Mode, ledger: str, seed: str, cuts: int, folder: Path, until: float, say: Callable[[str], None]
 ) -> JobOutcome:
     """Cut a batch job with bookmarks so many times, which finds new files at each start; then count its rows.
 
-    The arguments are those of `cut_stream`.
+    The arguments are those of `cut_stream`; the ledger is `sqlite` or `postgresql`.
     """
-    outcome, began = JobOutcome(mode, "sqlite", Outcome(name, "files", "copy_files.py", seed)), time.monotonic()
+    outcome, began = JobOutcome(mode, ledger, Outcome(name, "bookmarks", "copy_files.py", seed)), time.monotonic()
     source, rows = folder / "in", 0
     source.mkdir(parents=True)
-    with machine(folder / "disk", mode) as mounted:
+    with machine(folder / "disk", mode) as mounted, ExitStack() as stack:
+        server = stack.enter_context(postgres(mounted.folder)) if ledger == "postgresql" else None
         output, chance = mounted.folder / "out", Random(f"{seed}:cuts")
 
         def start(*options: str) -> Driver:
@@ -266,9 +264,11 @@ def cut_bookmarks(
             command = job_command(SCRIPTS / "copy_files.py", script, "--lease-secs", str(LEASE_SECS), *options)
             command += ["--job-bookmark-option", "job-bookmark-enable"]
             env = {**_env(mounted), "TMPDIR": str(folder / "tmp")}
+            if server is not None:
+                env["GLUEPOT_LEDGER"] = server.url
             return Driver.start(command, folder / "cwd", folder / "log", env)
 
-        campaign = _Cuts(mounted, start, outcome, chance, say, [output])
+        campaign = _Cuts(mounted, server, start, outcome, chance, say, [output])
         try:
             while len(outcome.crash.kills) < cuts and not outcome.crash.faults and time.monotonic() < until:
                 before = mounted.actions

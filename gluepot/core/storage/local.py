@@ -90,7 +90,7 @@ class LocalStorage:
 
     def flush(self, keys: Iterable[str]) -> None:  # noqa: D102
         with explained(self.url):
-            folders = set()
+            folders: set[Path] = set()
             for path in map(self._path, keys):
                 with suppress(FileNotFoundError):
                     self.disk.sync_file(path)

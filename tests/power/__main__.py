@@ -58,6 +58,7 @@ def main() -> int:
     results = as_markdown(report)
     print(results)
     if asked.report:
+        asked.report.parent.mkdir(parents=True, exist_ok=True)
         asked.report.write_text(report)
     if asked.document:
         write_into(asked.document, results, keep=asked.keep, begin=BEGIN)

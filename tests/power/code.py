@@ -234,6 +234,7 @@ def _live(place: Place, seed: int, batches: int, writing: int) -> None:
     def say(what: str, number: int, rows: int, error: str = "") -> None:
         os.write(writing, json.dumps([what, number, rows, error]).encode() + b"\n")
 
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the log of many hundred lives
     try:
         live(place, Random(seed), say, batches)
     except BaseException:  # noqa: BLE001  told to the parent, who counts it

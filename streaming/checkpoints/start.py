@@ -16,7 +16,6 @@ from gluepot.streaming.checkpoints.power_cut import after_power_cut
 from gluepot.streaming.checkpoints.repair import repair
 from gluepot.streaming.checkpoints.snapshot import read, read_newest
 
-
 log = get_logger(__name__)
 
 

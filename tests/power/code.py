@@ -36,7 +36,6 @@ PATIENCE_SECS = 120.0
 KILL_SHARE = 0.25
 """Of lives, how many end by a kill alone before the power is cut in the life after them, as what a dead process left
 without a flush may be lost only then."""
-MOST_SECS = 1.0
 
 
 @dataclass
@@ -120,18 +119,21 @@ class _Series:
 
     def cut_once(self) -> None:
         while self._chance.random() < KILL_SHARE:
-            with process(self._place, self._chance.randrange(10**9), MANY_BATCHES) as (_, said):
-                self._listen(said, self._chance.uniform(0.0, MOST_SECS))
+            self._live_and_die(None)
             self._outcome.kills += 1
+        self._live_and_die(str(self._chance.randrange(10**9)))
+        self._outcome.cuts += 1
+        self._look()
+
+    def _live_and_die(self, seed: str | None) -> None:
+        """Let a process live up to a random action; `seed` says what survives, None: all."""
         most = START_ACTIONS if self._chance.random() < START_SHARE else MOST_ACTIONS
         self._machine.cut_after(self._chance.randrange(most))
         with process(self._place, self._chance.randrange(10**9), MANY_BATCHES) as (pid, said):
             self._listen(said)
             self._machine.cut()
             os.kill(pid, signal.SIGKILL)
-            restart(self._machine, self._server, str(self._chance.randrange(10**9)))
-        self._outcome.cuts += 1
-        self._look()
+            restart(self._machine, self._server, seed)
 
     def end(self) -> None:
         """Let a process do its work to the end, and look at what a reader finds who lists the folders."""
@@ -148,9 +150,9 @@ class _Series:
             if left := leftovers(self._place.table(name)):
                 self._fault(f"left over in {name}: {left}")
 
-    def _listen(self, said: int, secs: float = PATIENCE_SECS) -> None:
-        """Read what the process tells until it ends, the power is cut, or the time is over."""
-        text, deadline = b"", time.monotonic() + secs
+    def _listen(self, said: int) -> None:
+        """Read what the process tells until it ends or the power is cut."""
+        text, deadline = b"", time.monotonic() + PATIENCE_SECS
         while time.monotonic() < deadline:
             ready, _, _ = select.select([said], [], [], 0.01)
             if ready:
@@ -161,8 +163,7 @@ class _Series:
             elif self._machine.has_lost_power:
                 break
         else:
-            if secs == PATIENCE_SECS:
-                self._fault(f"a process did not end within {PATIENCE_SECS:.0f} s")
+            self._fault(f"a process did not end within {PATIENCE_SECS:.0f} s")
         for line in text.decode().splitlines():
             self._hear(*json.loads(line))
 

@@ -54,8 +54,12 @@ class Machine:
         """Take the mount away, which ends whoever waits for an answer."""
         self._ask({"do": "leave"})
 
-    def restart(self, seed: str) -> None:
-        """Mount what has survived; who used the files before must be killed first, their handles are dead."""
+    def restart(self, seed: str | None) -> None:
+        """Mount what has survived; who used the files before must be killed first, their handles are dead.
+
+        Args:
+            seed: of what survives; None: all does, as after a kill, but what was not flushed is still at stake.
+        """
         self._ask({"do": "restart", "seed": seed})
 
     @property

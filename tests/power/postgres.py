@@ -117,13 +117,15 @@ def postgres(disk: Path) -> Iterator[Postgres]:
         shutil.rmtree(own, ignore_errors=True)
 
 
-def restart(mounted: Machine, server: Postgres | None, seed: str, end: Callable[[], object] = lambda: None) -> None:
+def restart(
+    mounted: Machine, server: Postgres | None, seed: str | None, end: Callable[[], object] = lambda: None
+) -> None:
     """Bring back what has survived, and a database's server on it.
 
     Args:
         mounted: what has lost its power.
         server: of a database whose data lie there.
-        seed: of what survives.
+        seed: of what survives; None: all does.
         end: waits for others that were killed, once their files are dead.
     """
     if server is not None:

@@ -37,7 +37,8 @@ def main() -> None:
                 mount.leave()
             case "restart":
                 mount.leave()
-                mount = Mount(mount.disk.survivors(Random(asked["seed"])), folder)
+                seed, disk = asked["seed"], mount.disk
+                mount = Mount(disk if seed is None else disk.survivors(Random(seed)), folder)
         _say({"lost_power": mount.lost_power.is_set(), "actions": mount.actions, "asked": mount.asked})
     mount.leave()
 

@@ -26,6 +26,7 @@ Explore = Callable[[], int]
     ("situations", "at_least"),
     [
         (explore.lost_power, 500),
+        (explore.killed_before_lost_power, 50),
         (explore.two_drivers, 1000),
         (explore.three_drivers, 2500),
         (explore.rewound, 16),

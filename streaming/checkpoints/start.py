@@ -26,11 +26,10 @@ def mend_power_cut(storage: Storage, clock: Clock) -> None:
         storage: the storage of the checkpoint, whose lease the caller holds.
         clock: gives the time after which the backup folder is named.
     """
-    # What is set aside may uncover the entry before it, which the same cut has torn.
-    while diagnose(read_newest(storage)) and (found := after_power_cut(read(storage))):
-        backup = repair(storage, found, clock)
-        for one in found:
-            log.warning("checkpoint_mended", file=one.file, fault=one.what, effect=one.then, kept_in=backup)
+    found = after_power_cut(read(storage)) if diagnose(read_newest(storage)) else []
+    backup = repair(storage, found, clock)
+    for one in found:
+        log.warning("checkpoint_mended", file=one.file, fault=one.what, effect=one.then, kept_in=backup)
 
 
 def refuse_damage(storage: Storage) -> None:

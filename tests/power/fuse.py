@@ -6,7 +6,8 @@ version 7.31.
 
 The kernel keeps pages in its cache and passes each `write` on at once. Pages that were written through a shared mapping
 reach us when the kernel writes them back, at `fsync` or `msync` at the latest; before that they die with the power, as
-they do on a disk. `sync_file_range` reaches no file system and promises nothing. Locks are the kernel's own.
+they do on a disk. `sync_file_range` reaches no file system and promises nothing; `sync` and `syncfs` do not reach ours,
+so a program that relied on them would be taken for one that flushes nothing. Locks are the kernel's own.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import signal
@@ -17,10 +18,12 @@ import pytest
 
 from tests.power import machine as machines
 from tests.power.disk import LIKE_EXT4, STRICT
+from tests.power.fuse import LIBC
 from tests.power.machine import Machine
 
 pytestmark = pytest.mark.skipif(bool(machines.missing()), reason=machines.missing())
 CUTS = 25
+RANGE_IS_WRITTEN = 7  # wait before, write, wait after
 
 
 @pytest.fixture(params=[STRICT, LIKE_EXT4])
@@ -94,6 +97,17 @@ def test_fdatasync_keeps_data_and_length(machine):
         sync(folder)
 
     assert seen(machine, act) == {b"data and more"}
+
+
+def test_sync_file_range_keeps_nothing(machine):
+    def act(folder: Path) -> None:
+        descriptor = os.open(folder / "a", os.O_CREAT | os.O_WRONLY)
+        os.write(descriptor, b"data")
+        assert LIBC.sync_file_range(descriptor, ctypes.c_int64(0), ctypes.c_int64(0), RANGE_IS_WRITTEN) == 0
+        os.close(descriptor)
+        sync(folder)
+
+    assert {b"", b"data"} <= seen(machine, act)
 
 
 @pytest.mark.parametrize("flushes", [True, False])

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Literal
 
@@ -64,11 +65,10 @@ def plans(job_cuts: int, code_cuts: int) -> list[Series]:
         for mode, share in _halves(code[ledger])
         for part in _parts(share, MOST_OF_CODE)
     ]
+    of_streams = [(mode, part) for mode, share in _halves(streams) for part in _parts(share, MOST_OF_JOB)]
     made += [
         Series("stream", mode, "sqlite", part, script)
-        for mode, share in _halves(streams)
-        for number, part in enumerate(_parts(share, MOST_OF_JOB))
-        for script in ([COPY, THRICE][number % 2],)
+        for (mode, part), script in zip(of_streams, cycle([COPY, THRICE]), strict=False)
     ]
     made += [
         Series("bookmarks", mode, ledger, part)

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint model crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -40,10 +40,10 @@ test: setup ## all that CI runs: lint and every test
 	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
-test-long: setup ## long repetitions, before a release: figures of docs/sensitive-data.md, all pairs of types that a column changes between, commands of the guides, property tests with new random examples, generated data quality rules and requests, queries of TPC-H, of TPC-DS and by chance, 100,000 histories of triggers and workflows, the large worlds of the commit protocol's model, random kills of jobs and of the service, every kill point with tables in S3, wrong versions under kills, kills of lake examples and of services that share a database, signals at random moments; more than an hour
+test-long: setup ## long repetitions, before a release: figures of docs/sensitive-data.md, all pairs of types that a column changes between, commands of the guides, property tests with new random examples, generated data quality rules and requests, queries of TPC-H, of TPC-DS and by chance, 100,000 histories of triggers and workflows, the large worlds of the commit protocol's model, 500 simulated hours, wrong versions in the simulator, random kills of jobs and of the service, every kill point with tables in S3, wrong versions under kills, kills of lake examples and of services that share a database, signals at random moments; more than an hour
 	@failed=0; $(IN_OWN_FOLDER); \
 	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit --hypothesis-profile random -m hypothesis || failed=1; \
-	$(PYTEST) --basetemp $$folder/2 --numprocesses 2 --dist loadfile tests/unit/entities tests/unit/files tests/unit/hostile tests/unit/quality tests/unit/service tests/spark tests/integration tests/model tests/crash tests/e2e -m long || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 2 --dist loadfile tests/unit/entities tests/unit/files tests/unit/hostile tests/unit/quality tests/unit/service tests/spark tests/integration tests/model tests/simulate tests/crash tests/e2e -m long || failed=1; \
 	exit $$failed
 
 check: lint ## before a commit: lint and the unit tests
@@ -62,6 +62,9 @@ packages: ## install what the tests of the ops page, alerts and dashboards need 
 	@{ command -v chromium && command -v promtool; } >/dev/null || \
 		{ apt-get update -qq && apt-get install -qq --no-install-recommends chromium fonts-dejavu-core prometheus; } >/dev/null
 
+simulate: setup ## play stories of a job and its faults with the real code, in simulated time; HOURS=100 SEED=1 ARGS="--wrong no_intent"
+	@$(BIN)/python -m tests.simulate --hours $(or $(HOURS),30) $(SEED:%=--first %) $(ARGS)
+
 model: ## visit all states of the model of the commit protocol, some minutes, and refute its wrong versions; needs Rust; SIZE=small
 	@cargo build --release --locked --quiet --manifest-path tests/model/Cargo.toml --target-dir .tools/commit-model
 	@.tools/commit-model/release/commit-model $(or $(SIZE),large)
@@ -70,6 +73,10 @@ model: ## visit all states of the model of the commit protocol, some minutes, an
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql" SCRIPTS=any-order SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
+
+power: setup ## cut the power of jobs and count records, on a file system that forgets; as root; CUTS=500 CODE_CUTS=2000 SEED=1
+	@$(BIN)/python -m tests.power --cuts $(or $(CUTS),20) $(CODE_CUTS:%=--code-cuts %) $(SEED:%=--seed %) \
+		$(if $(CUTS),--document docs/reliability.md --report build/power.json) $(ARGS)
 
 bench: setup ## all that docs/performance.md shows, measured anew: about four hours on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \

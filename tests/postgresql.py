@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -31,7 +32,7 @@ def postgresql_endpoint() -> Iterator[str]:
     """Yield the URL of a server that tests share; the user in it may create databases."""
     if endpoint := os.environ.get(ENDPOINT):
         yield endpoint
-    elif initdb := _program("initdb"):
+    elif initdb := server_program("initdb"):
         with _own_server(initdb) as url:
             yield url
     elif docker_answers():
@@ -60,23 +61,35 @@ def _of_database(server: str, name: str) -> str:
     return f"{base.rsplit('/', 1)[0]}/{name}{question}{options}"
 
 
-def _program(name: str) -> Path | None:
+def server_program(name: str) -> Path | None:
+    """Return one of PostgreSQL's server programs, the newest that is installed."""
     found = shutil.which(name)
     newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
     return Path(found).resolve() if found else next(iter(newest), None)
+
+
+def lent_user() -> dict[str, Any]:
+    """Return what `subprocess` needs to run the server's programs, which refuse root, as another user."""
+    return {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def make_cluster(initdb: Path, data: Path, *options: str) -> None:
+    """Make a data folder, whose user `postgres` needs no password; the folder that it is made in changes its owner."""
+    as_user = lent_user()
+    if as_user:
+        shutil.chown(data.parent, as_user["user"], as_user["group"])
+    made = [initdb, "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", *options]
+    subprocess.run(made, check=True, capture_output=True, cwd=data.parent, **as_user)
 
 
 @contextmanager
 def _own_server(initdb: Path) -> Iterator[str]:
     """Run a server on a port of this machine alone; it refuses to run as root, so root lends it another user."""
     folder = Path(tempfile.mkdtemp(prefix="gluepot-pg-", dir="/tmp"))
-    as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    as_user = lent_user()
     data = folder / "data"
     try:
-        if as_user:
-            shutil.chown(folder, as_user["user"], as_user["group"])
-        made = [initdb, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"]
-        subprocess.run(made, check=True, capture_output=True, cwd=folder, **as_user)
+        make_cluster(initdb, data, "--no-sync")
         port = free_port(Random())
         # A port, because Java's driver knows no sockets of the file system.
         settings = {"listen_addresses": LOOPBACK, "port": port, "unix_socket_directories": str(folder), "fsync": "off"}

@@ -42,6 +42,19 @@ class Checkpoint:
     def __init__(self, location: str) -> None:
         self.location = location
         self.storage: Storage = open_storage(location)
+        self._id_is_kept = False
+
+    def keep_planned(self, batch_id: int) -> None:
+        """Make a planned batch survive a power cut, before anything is done for it.
+
+        Hadoop's local file system flushes nothing that it writes. If the entry were lost after the batch was published,
+        the batch would be planned again with other records, which the table refuses.
+        """
+        kept = [f"offsets/{batch_id}", f"offsets/.{batch_id}.crc"]
+        if not self._id_is_kept:
+            kept += ["metadata", ".metadata.crc"]
+        self.storage.flush(kept)
+        self._id_is_kept = True
 
     def query_id(self) -> str | None:
         """Return Spark's id of the query; None before the first start. It changes when the checkpoint is deleted."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from gluepot.core.errors import CheckpointError, ConfigError, TransientError
 from gluepot.core.statedir import VARIABLE as STATE_FOLDER
+from gluepot.core.storage.filesystem import OsFileSystem
 
 _BUSY_SECS = 30.0
+_DISK = OsFileSystem()
 _MIGRATION_LOCK = 7_305_001  # an arbitrary number; every Gluepot must request the same one from PostgreSQL
 
 
@@ -100,7 +102,7 @@ def _parsed(url: str, part: Part) -> URL:
     match kind:
         case "sqlite":
             if parsed.database and parsed.database != ":memory:":
-                _make_folder(Path(parsed.database).parent, part)
+                _make_folder(Path(parsed.database).absolute(), part)
             return parsed
         case "postgresql":
             return parsed.set(drivername="postgresql+psycopg")
@@ -108,7 +110,13 @@ def _parsed(url: str, part: Part) -> URL:
             raise ConfigError(f"{part.variable} names a {other} database; use sqlite:///path or postgresql://...")
 
 
-def _make_folder(folder: Path, part: Part) -> None:
+def _make_folder(database: Path, part: Part) -> None:
+    """Make the folder of a database, so that a power cut takes neither it nor its parents away.
+
+    SQLite flushes the database and the names in its folder, but not the name of the folder. Without the flushes here,
+    a file system that does only what POSIX demands may lose the folder with all that was committed.
+    """
+    folder = database.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -116,6 +124,10 @@ def _make_folder(folder: Path, part: Part) -> None:
             f"The folder {folder} of the {part.name} cannot be made ({error.strerror}); let {STATE_FOLDER} name a"
             f" folder that you may write to, or {part.variable} a database."
         ) from error
+    if not database.exists():
+        for parent in folder.parents:
+            with suppress(OSError):  # a folder of the system, which we may not open, was there before
+                _DISK.sync_folder(parent)
 
 
 def _engine(url: URL) -> Engine:

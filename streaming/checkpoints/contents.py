@@ -27,9 +27,14 @@ class Damage:
 
     Args:
         what: the damage, as a clause that follows the file's name.
+        torn: whether a write that did not reach the disk whole looks like this.
     """
 
     what: str
+    torn: bool = False
+
+
+_NO_MATCH = Damage("does not match its checksum file", torn=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def read_offsets(data: bytes, crc: bytes | None) -> OffsetFile | Damage:
     if isinstance(read, Damage) or checksum_holds(data, crc):
         return read
     if len(read.positions) < len(read.streams):
-        return Damage("does not match its checksum file")
+        return _NO_MATCH
     return replace(read, contradicted=True)
 
 
@@ -92,7 +97,7 @@ def read_commit(data: bytes, crc: bytes | None) -> CommitFile | Damage:
         return foreign
     if len(lines) != 2 or not isinstance(_json(lines[1]), dict):
         return _torn(data)
-    return CommitFile(data) if checksum_holds(data, crc) else Damage("does not match its checksum file")
+    return CommitFile(data) if checksum_holds(data, crc) else _NO_MATCH
 
 
 def read_metadata(data: bytes, crc: bytes | None) -> QueryId | Damage:
@@ -105,7 +110,7 @@ def read_metadata(data: bytes, crc: bytes | None) -> QueryId | Damage:
         text = str(UUID(plain["id"]))
     except (TypeError, KeyError, ValueError, AttributeError):
         return _torn(data)
-    return QueryId(text) if checksum_holds(data, crc) else Damage("does not match its checksum file")
+    return QueryId(text) if checksum_holds(data, crc) else _NO_MATCH
 
 
 def checksum_holds(data: bytes, crc: bytes | None) -> bool:
@@ -152,7 +157,7 @@ def _offsets(data: bytes) -> OffsetFile | Damage:
 
 def _lines(data: bytes) -> list[str] | Damage:
     if not data:
-        return Damage("is empty")
+        return Damage("is empty", torn=True)
     try:
         return data.decode().splitlines() or [""]
     except UnicodeDecodeError:
@@ -164,11 +169,11 @@ def _other_version(line: str, known: Sequence[str]) -> Damage | None:
         return None
     if line.startswith("v") and line[1:].isdecimal():
         return Damage(f"is of version {line}, this Gluepot knows {' and '.join(known)}")
-    return Damage("does not begin with its version")
+    return Damage("does not begin with its version", torn=True)
 
 
 def _torn(data: bytes) -> Damage:
-    return Damage(f"is cut off or overwritten ({len(data)} bytes)")
+    return Damage(f"is cut off or overwritten ({len(data)} bytes)", torn=True)
 
 
 def _json(line: str) -> Any:

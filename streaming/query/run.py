@@ -29,7 +29,7 @@ from gluepot.engine.write_totals import RecordSchema, WriteTotals
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 from gluepot.frames.schema.changes import by_kind
 from gluepot.streaming.checkpoints import lease
-from gluepot.streaming.checkpoints.start import refuse_damage
+from gluepot.streaming.checkpoints.start import mend_power_cut, refuse_damage
 from gluepot.streaming.count_ahead.prediction import Prediction
 from gluepot.streaming.count_ahead.speculation import Speculation, Use
 from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, run_known, run_rows
@@ -248,6 +248,7 @@ class Query:
         if (metrics := self._session.metrics) is not None:
             self._beside("metrics", lambda: metrics.announce(self._name, self._settings.window_size_secs))
         storage = self._checkpoint.storage
+        mend_power_cut(storage, self._session.clock)
         refuse_damage(storage)
         chosen = read_start(storage) is not None
         self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
@@ -348,6 +349,7 @@ class Query:
             self._lease.check()
             self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
             reach("batch.planned")
+            self._checkpoint.keep_planned(batch_id)
             with bind_context(query=self._name, batch=batch_id):
                 positions = self._inputs.positions(batch_id) if self._inputs else []
                 with bind_context(**named(positions)):

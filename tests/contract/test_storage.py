@@ -55,6 +55,14 @@ def test_a_put_replaces(storage):
     assert storage.get("a") == b"short"
 
 
+def test_a_flush_keeps_files_as_they_are_and_ignores_missing_ones(storage):
+    storage.put("a/b", b"data")
+    storage.flush(["a/b", "a/nothing", "nothing"])
+
+    assert storage.get("a/b") == b"data"
+    assert storage.list("") == ["a/b"]
+
+
 def test_names_may_hold_any_character_of_a_partition_value(storage):
     names = ["day=a%2Fb/x", "day=ä ö?&#/x", "day=__HIVE_DEFAULT_PARTITION__/x"]
     for name in names:

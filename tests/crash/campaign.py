@@ -83,7 +83,7 @@ def run(plan: Plan, stream: Stream, folder: Path, say: Callable[[str], None]) ->
             outcome.records = _kill_and_catch_up(plan, world, journal, outcome, say)
         except (NotInTime, *ServerTrouble) as stuck:
             outcome.faults.append(f"{type(stuck).__name__}: {stuck}")
-        _compare(world, lane, journal, outcome)
+        compare(world, lane, journal, outcome)
         if left := world.unpublished_files():
             say(f"{plan.name}: left over: {', '.join(left)}")
     outcome.secs = time.monotonic() - began
@@ -145,7 +145,8 @@ def _take_over(watcher: Watcher, outcome: Outcome) -> None:
     outcome.faults += watcher.faults
 
 
-def _compare(world: World, lane: Lane, journal: Path, outcome: Outcome) -> None:
+def compare(world: World, lane: Lane, journal: Path, outcome: Outcome) -> None:
+    """Note what the tables hold, compared with the journal, and what is left over."""
     attempts = world.attempts()
     last = {one.batch_id: frozenset(one.tables) for one in attempts}
     for one in world.script.tables:

@@ -116,10 +116,14 @@ class Driver:
                 found = self.jvm() if victim == "jvm" else self.workers()
                 return bool(found) and _sent(chance.choice(found).kill)
 
-    def kill_all(self) -> None:
-        """SIGKILL every process of the session."""
+    def strike_all(self) -> None:
+        """SIGKILL every process of the session, and do not wait for their end."""
         for one in self.members():
             _sent(one.kill)
+
+    def kill_all(self) -> None:
+        """SIGKILL every process of the session."""
+        self.strike_all()
         self.process.kill()  # again, so that the wait ends
         self.process.wait()
 

@@ -70,11 +70,11 @@ def as_markdown(report: str) -> str:
     stated = ", ".join(f"{name} {value}" for name, value in run["versions"].items())
     faults = [f"{one['name']}: {fault}" for one in run["outcomes"] for fault in one["faults"]]
     parts = [
-        _wrapped(f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}."),
+        wrapped(f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}."),
         *_campaigns(run["outcomes"]),
         *_points(run["outcomes"]),
         *_victims(run["outcomes"]),
-        *(["Faults:", _items(faults)] if faults else []),
+        *(["Faults:", items(faults)] if faults else []),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -90,7 +90,7 @@ def _campaigns(outcomes: Sequence[dict]) -> list[str]:
         wrong = (max(one["by_folder"][name], one["by_manifest"][name]) for name in ("lost", "doubled", "invented"))
         read = (one["batches"], one.get("attempts") or "", one["records"])
         found.append((one["name"], *read, *wrong, one["looks"], len(one["faults"])))
-    return [_table(DID, did), _table(FOUND, found)]
+    return [table(DID, did), table(FOUND, found)]
 
 
 def _points(outcomes: Sequence[dict]) -> list[str]:
@@ -114,42 +114,44 @@ def _points(outcomes: Sequence[dict]) -> list[str]:
         if point.nearest:
             notes.append(f"{name}: {point.nearest}")
     heads = {"Kill point": "---", "Failpoint": "---"} | {f"Fired, {lane}": "---:" for lane in lanes}
-    return [_table(heads, rows), *_notes(rows, notes)]
+    return [table(heads, rows), *_notes(rows, notes)]
 
 
 def _notes(rows: Sequence[Sequence[object]], notes: Sequence[str]) -> list[str]:
     """What the table of kill points does not say: lanes without a point, and points that stand for others."""
     absent = [f"A lane with `{ABSENT}` does not have the point."] if any(ABSENT in row for row in rows) else []
-    return absent + ([NEAREST, _items(notes)] if notes else [])
+    return absent + ([NEAREST, items(notes)] if notes else [])
 
 
 def _victims(outcomes: Sequence[dict]) -> list[str]:
     kills = [kill["what"] for one in outcomes for kill in one["kills"] if kill["fired"] and not kill["where"]]
     rows = [(victim, kills.count(victim)) for victim in sorted(set(kills))]
-    return [_table({"Killed at a random moment": "---", "Times": "---:"}, rows)] if rows else []
+    return [table({"Killed at a random moment": "---", "Times": "---:"}, rows)] if rows else []
 
 
-def _table(heads: Mapping[str, str], rows: Sequence[Sequence[object]]) -> str:
+def table(heads: Mapping[str, str], rows: Sequence[Sequence[object]]) -> str:
     """A table; `heads` has the alignment of each column."""
     lines: list[Iterable[object]] = [heads, heads.values(), *rows]
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
 
 
-def _items(texts: Sequence[str]) -> str:
-    return "\n".join(_wrapped(f"- {text}", indent="  ") for text in texts)
+def items(texts: Sequence[str]) -> str:
+    """A list, of lines that are short enough."""
+    return "\n".join(wrapped(f"- {text}", indent="  ") for text in texts)
 
 
-def _wrapped(text: str, indent: str = "") -> str:
+def wrapped(text: str, indent: str = "") -> str:
+    """A paragraph of lines that are short enough."""
     return textwrap.fill(text, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def write_into(document: Path, results: str, *, keep: bool = False) -> None:
+def write_into(document: Path, results: str, *, keep: bool = False, begin: str = BEGIN) -> None:
     """Put the tables where the document's marks are, behind those that are there or in their place."""
     text = document.read_text()
-    before, _, rest = text.partition(BEGIN)
+    before, _, rest = text.partition(begin)
     there, _, after = rest.partition(END)
     kept = f"{there.strip()}\n\n" if keep else ""
-    document.write_text(f"{before}{BEGIN}\n\n{kept}{results}\n{END}{after}")
+    document.write_text(f"{before}{begin}\n\n{kept}{results}\n{END}{after}")
 
 
 if __name__ == "__main__":

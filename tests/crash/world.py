@@ -90,8 +90,13 @@ class World:
     stream: Stream
 
     @property
+    def temp(self) -> Path:
+        """The job's `--TempDir`."""
+        return self.folder / "temp"
+
+    @property
     def checkpoint(self) -> Path:
-        return self.folder / "temp" / "checkpoint"
+        return self.temp / "checkpoint"
 
     @property
     def log(self) -> Path:
@@ -106,7 +111,7 @@ class World:
     @property
     def trouble(self) -> Path:
         """While this file is there, the next batch fails once."""
-        return self.folder / "temp" / "fail"
+        return self.temp / "fail"
 
     @cached_property
     def tables(self) -> Mapping[str, Folder]:
@@ -125,7 +130,7 @@ class World:
 
     def attempts(self) -> list[Attempt]:
         """Every attempt of a batch, in order."""
-        notes = self.folder / "temp" / "attempts"
+        notes = self.temp / "attempts"
         return [Attempt(**json.loads(line)) for line in notes.open()] if notes.exists() else []
 
     def start(
@@ -136,7 +141,7 @@ class World:
         temporary.mkdir(parents=True, exist_ok=True)
         arguments = {
             "JOB_NAME": "crash",
-            "TempDir": self.folder / "temp",
+            "TempDir": self.temp,
             "connection_type": self.stream.source,
             "connection_options": json.dumps(self.stream.options(self.script.batch_records)),
             "output_path": self.lane.output.url,

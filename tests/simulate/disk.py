@@ -125,6 +125,7 @@ class DiskView:
 
     disk: Disk
     process: threads.Process
+    flushed: set[Path] = field(default_factory=set)
 
     def _act(self, what: str, path: Path) -> None:
         self.disk.world.act(self.process, what, str(path), longest_secs=0.002)
@@ -184,6 +185,12 @@ class DiskView:
         if self.disk.folder(path).names:
             raise OSError(errno.ENOTEMPTY, "Directory not empty", str(path))
         self.disk.folder(path.parent).change(path.name, None)
+
+    def sync_file(self, path: Path) -> None:
+        self._act("sync_file", path)
+        inode = self.disk.inode(path)
+        if self.disk.world.flushes:
+            inode.synced = inode.data
 
     def sync_folder(self, path: Path) -> None:
         self._act("sync_folder", path)

@@ -10,7 +10,7 @@ import fcntl
 import os
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,10 @@ class NewFile(Protocol):
 
 class FileSystem(Protocol):
     """The functions of a file system that a local storage uses. They raise the same errors as `os`."""
+
+    @property
+    def flushed(self) -> set[Path]:
+        """Folders whose names this process has flushed; the storage fills it."""
 
     def read(self, path: Path) -> bytes:
         """Return a file's bytes."""
@@ -61,6 +65,9 @@ class FileSystem(Protocol):
     def remove_folder(self, path: Path) -> None:
         """Remove an empty folder."""
 
+    def sync_file(self, path: Path) -> None:
+        """Make a file's bytes survive a power cut, whoever wrote them."""
+
     def sync_folder(self, path: Path) -> None:
         """Make the names in a folder survive a power cut."""
 
@@ -80,6 +87,8 @@ class FileSystem(Protocol):
 @dataclass(frozen=True, slots=True)
 class OsFileSystem:
     """The machine's own file system."""
+
+    flushed: ClassVar[set[Path]] = set()
 
     def read(self, path: Path) -> bytes:  # noqa: D102 - the protocol says it, here and below
         with self.open(path) as file:
@@ -108,6 +117,10 @@ class OsFileSystem:
 
     def remove_folder(self, path: Path) -> None:  # noqa: D102
         path.rmdir()
+
+    def sync_file(self, path: Path) -> None:  # noqa: D102
+        with self.open(path) as file:
+            os.fsync(file.fileno())
 
     def sync_folder(self, path: Path) -> None:  # noqa: D102
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from gluepot.core.storage.port import FileLock, Stretch
 
 _TEMPORARY = ".gluepot-tmp"
+# A stream makes new folders for hours; a folder that is forgotten is flushed once more.
+_MOST_FLUSHED = 10_000
+_MOST_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,16 @@ class LocalStorage:
         start = f"{checked(folder)}/" if folder else ""
         with explained(self.url):
             return sorted(self._below(start, skip))
+
+    def flush(self, keys: Iterable[str]) -> None:  # noqa: D102
+        with explained(self.url):
+            folders: set[Path] = set()
+            for path in map(self._path, keys):
+                with suppress(FileNotFoundError):
+                    self.disk.sync_file(path)
+                    folders.update(one for one in path.parents if one.is_relative_to(self.root))
+            for folder in sorted(folders):
+                self.disk.sync_folder(folder)
 
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         with explained(self.url):
@@ -188,9 +201,32 @@ class LocalWriter:
 
 
 def _make_folder(disk: FileSystem, folder: Path) -> None:
-    """Make a folder and its parents so that all of them survive a power cut."""
-    if disk.is_folder(folder):
+    """Make a folder and its parents so that all of them survive a power cut.
+
+    A folder that is there may have been made by a process that died before it flushed the folder's name. So each
+    process flushes the name of each folder before it writes to the folder for the first time.
+    """
+    if folder in disk.flushed and disk.is_folder(folder):
         return
-    _make_folder(disk, folder.parent)
-    disk.make_folder(folder)
-    disk.sync_folder(folder.parent)
+    if folder.parent != folder:
+        _make_folder(disk, folder.parent)
+        if disk.is_folder(folder):
+            _flush_names(disk, folder.parent)
+        else:
+            disk.make_folder(folder)
+            disk.sync_folder(folder.parent)
+    _note_flushed(disk, [folder])
+
+
+def _flush_names(disk: FileSystem, parent: Path) -> None:
+    """Flush the names in a folder, all of which one flush covers."""
+    with suppress(OSError):  # a folder of the system, which we may not open, was there before
+        names, _ = disk.inside(parent)
+        disk.sync_folder(parent)
+        _note_flushed(disk, [parent / name for name in names[:_MOST_NAMES]])
+
+
+def _note_flushed(disk: FileSystem, folders: Sequence[Path]) -> None:
+    if len(disk.flushed) >= _MOST_FLUSHED:
+        disk.flushed.clear()
+    disk.flushed.update(folders)

@@ -78,6 +78,12 @@ class Storage(Protocol):
             skip: stretches of keys to leave out, in order and disjoint. Skipping whole folders costs next to nothing.
         """
 
+    def flush(self, keys: Iterable[str]) -> None:
+        """Make files that another program has written survive a power cut, with their names. Missing ones are ignored.
+
+        A store that keeps whole objects has nothing to do.
+        """
+
     def delete(self, keys: Iterable[str]) -> None:
         """Remove files. Missing ones are ignored."""
 

@@ -99,6 +99,9 @@ class S3Storage:
             else:
                 return
 
+    def flush(self, keys: Iterable[str]) -> None:  # noqa: D102
+        pass
+
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         if doomed := [checked(key) for key in keys]:
             with explained_s3(self.url):

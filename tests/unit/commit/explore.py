@@ -291,3 +291,24 @@ def manifest_rows(storage: Storage) -> list[str]:
 def _target(disk: PowerDisk) -> Target:
     storage = LocalStorage(ROOT, disk)
     return Target(storage, storage)
+
+
+def killed_before_lost_power() -> int:
+    """Kill a driver at every step, let the next one publish, then cut the power; return the number of situations."""
+    situations = 0
+    for step in count():
+        disk = PowerDisk(changes_left=step)
+        ended = True
+        try:
+            run_driver(_target(disk), 1, WHOLE)
+        except Crash:
+            ended = False
+        disk.changes_left = None
+        disk.flushed.clear()  # a new process does not know what the dead one has flushed
+        run_driver(_target(disk), 2, WHOLE)
+        for survivor in disk.survivors():
+            situations += 1
+            _restart(survivor, WHOLE, [records(*WHOLE)], f"killed before step {step}, power lost after the next driver")
+        if ended:
+            break
+    return situations

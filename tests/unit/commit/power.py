@@ -42,6 +42,7 @@ class PowerDisk:
     names: dict[Path, Inode] = field(default_factory=lambda: {ROOT.parent: FOLDER, ROOT: FOLDER})
     kept: dict[Path, Inode] = field(default_factory=lambda: {ROOT.parent: FOLDER, ROOT: FOLDER})
     pending: list[Change] = field(default_factory=list)
+    flushed: set[Path] = field(default_factory=set)
 
     def survivors(self) -> Iterator[PowerDisk]:
         """Yield the disk as it may be after the power is back."""

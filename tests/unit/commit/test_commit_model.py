@@ -30,6 +30,7 @@ Explore = Callable[[], int]
     ("situations", "at_least"),
     [
         (explore.lost_power, 500),
+        (explore.killed_before_lost_power, 50),
         (explore.two_drivers, 1000),
         (explore.taken_over_while_recovering, 30),
         (explore.three_drivers, 2500),

@@ -22,6 +22,7 @@ from gluepot.connectors.contracts import StreamSource
 from gluepot.connectors.streams.datasource import RangeStreamReader
 from gluepot.connectors.streams.handover import Handover
 from gluepot.core.storage import Storage, open_storage
+from gluepot.core.storage.local import LocalStorage
 from gluepot.engine.task import Place
 from gluepot.streaming.micro_batch.frames import StreamFrame
 from tests.simulate import threads
@@ -122,7 +123,7 @@ class StreamingQuery:
     def _batches(self) -> None:
         storage, frame = self._storage, self._frame
         if not _exists(storage, "metadata"):
-            storage.create("metadata", json.dumps({"id": str(uuid.uuid4())}).encode())
+            _write_new(storage, "metadata", json.dumps({"id": str(uuid.uuid4())}).encode())
         source = pickle.loads(pickle.dumps(frame.source))
         reader = RangeStreamReader(source, frame.handover)
         planned, done = _newest(storage, "offsets"), _newest(storage, "commits")
@@ -158,8 +159,27 @@ class StreamingQuery:
         world = self._frame.sparkSession.world
         if log == "commits" and world.now < world.commits_refused_until:
             raise OSError(f"commits/{batch_id}: Permission denied")
-        if not self._storage.create(f"{log}/{batch_id}", text.encode()):
+        if not _write_new(self._storage, f"{log}/{batch_id}", text.encode()):
             raise RuntimeError(f"[CONCURRENT_STREAM_LOG_UPDATE] {log}/{batch_id} was written by another query")
+
+
+def _write_new(storage: Storage, key: str, data: bytes) -> bool:
+    """Write a file as Hadoop does: on a local disk it gets its name when it is written, and nothing is flushed."""
+    if not isinstance(storage, LocalStorage):
+        return storage.create(key, data)
+    disk, path = storage.disk, storage.root / key
+    for folder in reversed(path.parents):
+        if not disk.is_folder(folder):
+            disk.make_folder(folder)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
+    file = disk.create(temporary)
+    file.write(data)
+    file.close()
+    if _exists(storage, key):
+        disk.unlink(temporary)
+        return False
+    disk.rename(temporary, path)
+    return True
 
 
 def _exists(storage: Storage, key: str) -> bool:

@@ -12,6 +12,7 @@ import os
 import queue
 import random
 import socket
+import sys
 import threading
 import time
 from collections import deque
@@ -297,6 +298,7 @@ def install() -> None:
     threaded._set_sentinel = _set_sentinel
     threaded.get_ident = _get_ident
     threaded.excepthook = lambda _: None  # a thread of the script may end with an error; its batch tells it
+    sys.unraisablehook = lambda _: None  # the garbage of dead processes may want to wake their threads
     queued: Any = queue
     queued.SimpleQueue = queued._PySimpleQueue
     real_time, real_sleep = time.time, time.sleep

@@ -15,10 +15,14 @@ from gluepot.commit.decide import Skip, Write
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.kafka.task_reader import KafkaTaskReader
 from gluepot.connectors.values import CommitKey, Manifest, write_label
+from gluepot.core.checkpoint import Checkpoint
 from gluepot.engine.writer import TableWriter
 from gluepot.streaming.micro_batch import scopes
 from gluepot.streaming.query.run import Query
 
+run: Any = import_module("gluepot.streaming.query.run")
+lease: Any = import_module("gluepot.streaming.checkpoints.lease")
+unfinished: Any = import_module("gluepot.streaming.checkpoints.unfinished")
 publish: Any = import_module("gluepot.commit.publish")  # the package has a function of that name
 compact: Any = import_module("gluepot.tables.compact")
 purging: Any = import_module("gluepot.tables.purging")
@@ -138,6 +142,24 @@ def nothing_recovered() -> None:
     QueryWrites._recover = lambda self, target, place: None  # type: ignore[method-assign]
 
 
+def planned_batches_not_flushed() -> None:
+    Checkpoint.keep_planned = lambda self, batch_id: None  # type: ignore[method-assign]
+
+
+def power_cuts_not_mended() -> None:
+    run.mend_power_cut = lambda storage, clock: None
+
+
+def lease_without_tokens() -> None:
+    lease.next_owner = lambda last, host, pid, now, nonce, *, locked: lease.Owner(
+        1 + (last.number if last else 0), 1, host, pid, nonce, locked
+    )
+
+
+def unfinished_batches_not_dropped() -> None:
+    unfinished.take_back = lambda storage, batch, token, tables: None
+
+
 VERSIONS: Mapping[str, Callable[[], None]] = {
     one.__name__: one
     for one in (
@@ -157,5 +179,9 @@ VERSIONS: Mapping[str, Callable[[], None]] = {
         manifest_overwritten,
         equal_input_is_skipped_whatever_the_work,
         nothing_recovered,
+        planned_batches_not_flushed,
+        power_cuts_not_mended,
+        lease_without_tokens,
+        unfinished_batches_not_dropped,
     )
 }

@@ -72,11 +72,11 @@ model: ## visit all states of the model of the commit protocol, some minutes, an
 
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql" SCRIPTS=any-order SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \
-		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
+		$(if $(KILLS),--document docs/reliability/kills.md) $(ARGS)
 
 power: setup ## cut the power of jobs and count records, on a file system that forgets; as root; CUTS=500 CODE_CUTS=2000 SEED=1
 	@$(BIN)/python -m tests.power --cuts $(or $(CUTS),20) $(CODE_CUTS:%=--code-cuts %) $(SEED:%=--seed %) \
-		$(if $(CUTS),--document docs/reliability.md --report build/power.json) $(ARGS)
+		$(if $(CUTS),--document docs/reliability/power-cuts.md --report build/power.json) $(ARGS)
 
 bench: setup ## all that docs/performance.md shows, measured anew: about four hours on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \

@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--victim", action="append", choices=["mixed", "group", "driver", "jvm", "worker"])
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
     parser.add_argument(
-        "--lane", action="append", choices=list(SOURCES), help="all by default, see docs/reliability.md"
+        "--lane", action="append", choices=list(SOURCES), help="all by default, see docs/reliability/kills.md"
     )
     parser.add_argument(
         "--script",

@@ -1,6 +1,6 @@
 """What is kept of a run: JSON for programs, tables for people; every number comes from the run.
 
-python -m tests.crash.report docs/reliability.md group.json jvm.json      # several runs in one document
+python -m tests.crash.report docs/reliability/kills.md group.json jvm.json      # several runs in one document
 """
 
 from __future__ import annotations

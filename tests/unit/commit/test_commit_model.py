@@ -184,7 +184,7 @@ def test_a_wrong_version_is_caught(monkeypatch, wrong: Callable[[pytest.MonkeyPa
         situations()
 
 
-@pytest.mark.xfail(reason="limit: see `A model of the protocol` in docs/reliability.md", strict=True)
+@pytest.mark.xfail(reason="limit: see docs/reliability/model.md", strict=True)
 def test_a_driver_that_was_suspended_during_a_rewind_publishes_nothing_after_it():
     storage = MemoryStorage(url="table")
     suspended = Driver(storage, lambda target: explore.run_driver(target, 1, explore.WHOLE))

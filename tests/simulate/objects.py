@@ -81,6 +81,7 @@ class ObjectStore:
     objects: dict[str, bytes] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)  # of the objects, in order
     away_until: float = 0.0
+    _goes_away: tuple[str, float] | None = None
 
     def set(self, name: str, data: bytes | None) -> None:
         """Store an object, or remove it."""
@@ -99,6 +100,14 @@ class ObjectStore:
         start = bisect_right(self.names, behind) if behind > prefix else bisect_left(self.names, prefix)
         end = bisect_left(self.names, f"{prefix}\U0010ffff")
         return self.names[start : end if most is None else min(end, start + most)]
+
+    def go_away(self, secs: float) -> None:
+        """Answer nothing for a while, from the next request of some kind on; each kind is as likely."""
+        self._goes_away = self.world.faults.choice(("get", "put", "create", "copy", "delete", "list")), secs
+
+    def come_back(self) -> None:
+        """Answer from now on."""
+        self.away_until, self._goes_away = 0.0, None
 
     def get(self, store: Handle, key: str) -> Got:
         return Got(self._send("get", store.full(key), lambda: self._read(store.full(key))))
@@ -166,6 +175,8 @@ class ObjectStore:
     def _send(self, what: str, name: str, request: Callable[[], T]) -> T:
         world, process = self.world, threads.process()
         changes = what in {"put", "create", "copy", "delete"}
+        if self._goes_away is not None and self._goes_away[0] == what:
+            self.away_until, self._goes_away = world.now + self._goes_away[1], None
         for _ in range(_TRIES):
             fate = self._fate(changes=changes)
             if fate != "well":

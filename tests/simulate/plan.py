@@ -36,7 +36,7 @@ KINDS: Mapping[str, tuple[float, float]] = {
     "second driver": (0, 1),  # 1: under another host name
     "stop": (1, 120),  # the driver is stopped for so many seconds
     "broker away": (1, 40),
-    "store away": (5, 90),  # S3 answers nothing for so many seconds; what it is asked for, it may do later
+    "store away": (20, 90),  # S3 answers nothing for so many seconds; what it is asked for, it may do later
     "disk full": (1, 30),
     "power cut": (0, 0),
     "clock": (-90, 90),  # the clock of the machine is set by so many seconds

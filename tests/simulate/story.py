@@ -161,7 +161,8 @@ class Story:
 
     def _calm_down(self) -> None:
         self.store.network = Network()
-        self.broker.away_until = self.store.away_until = 0.0
+        self.broker.away_until = 0.0
+        self.store.come_back()
         self.world.commits_refused_until = 0.0
         for disk in self.disks.values():
             disk.full_until = 0.0
@@ -313,7 +314,7 @@ class Story:
             case "broker away":
                 self.broker.away_until = self.world.now + event.number
             case "store away":
-                self.store.away_until = self.world.now + event.number
+                self.store.go_away(event.number)
             case "disk full":
                 self.disks["a"].full_until = self.world.now + event.number
             case "power cut":

@@ -83,7 +83,8 @@ class LocalStorage:
                 _make_folder(self.disk, path.parent)
                 self.disk.rename(self._path(source), path)
                 reach("storage.moved")
-            for folder in sorted({self._path(target).parent for _, target in moves}):
+            # Without the first folders, a power cut may leave a file under its old name as well.
+            for folder in sorted({self._path(key).parent for one in moves for key in one}):
                 self.disk.sync_folder(folder)
 
     def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:  # noqa: D102

@@ -93,7 +93,13 @@ class PowerDisk:
 
     def rename(self, old: Path, new: Path) -> None:
         self._inode(new.parent)
-        self._change(new.parent, {old: None, new: self._inode(old)})
+        inode = self._inode(old)
+        if new.parent == old.parent:
+            self._change(new.parent, {old: None, new: inode})
+        else:  # one step, and two folders to flush
+            self._change(new.parent, {new: inode})
+            self.pending.append((old.parent, {old: None}))
+            _apply(self.names, self.pending[-1])
 
     def unlink(self, path: Path) -> None:
         self._inode(path)

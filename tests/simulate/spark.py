@@ -30,6 +30,8 @@ from tests.simulate.world import World
 
 _POLL_SECS = 0.5
 _SLOTS = 2
+DONE = b"v1\n{}"
+"""The contents of an entry of the commit log."""
 
 OnBatch = Callable[[Any, int], None]
 
@@ -144,22 +146,22 @@ class StreamingQuery:
                     self._stop.wait(max(self._window_secs, _POLL_SECS))
                     continue
                 last = newest
-                self._log("offsets", batch_id, f"v1\n{{}}\n{json.dumps(newest)}\n")
+                self._log("offsets", batch_id, f"v1\n{{}}\n{json.dumps(newest)}\n".encode())
             repeats = False
             if self._stop.is_set():
                 return
             self._on_batch(Frame(frame.sparkSession, frame.source, frame.handover), batch_id)
-            self._log("commits", batch_id, "v1\n{}")
+            self._log("commits", batch_id, DONE)
             reader.commit(last)
             batch_id += 1
             self.status["isTriggerActive"] = False
             self._stop.wait(max(0.0, self._window_secs - (frame.sparkSession.world.now - began)))
 
-    def _log(self, log: str, batch_id: int, text: str) -> None:
+    def _log(self, log: str, batch_id: int, text: bytes) -> None:
         world = self._frame.sparkSession.world
         if log == "commits" and world.now < world.commits_refused_until:
             raise OSError(f"commits/{batch_id}: Permission denied")
-        if not _write_new(self._storage, f"{log}/{batch_id}", text.encode()):
+        if not _write_new(self._storage, f"{log}/{batch_id}", text):
             raise RuntimeError(f"[CONCURRENT_STREAM_LOG_UPDATE] {log}/{batch_id} was written by another query")
 
 

@@ -26,12 +26,20 @@ class Unfinished:
     batch_id: int
 
 
-def unfinished(snapshot: Snapshot) -> Unfinished | None:
-    """Return the batch that the checkpoint's query has begun and not ended; None if there is none. Pure."""
+def unfinished(snapshot: Snapshot, records: Iterable[CommitRecord]) -> Unfinished | None:
+    """Return the batch that the checkpoint's query has begun and not ended; None if there is none. Pure.
+
+    Args:
+        snapshot: the checkpoint, which may be an older copy.
+        records: live manifests of the query's tables. If they are of a later batch, the batch has ended, because Spark
+            begins a batch only after the one before it.
+    """
     planned, query = snapshot.batches("offsets"), snapshot.query_id()
     if not planned or planned[-1] in snapshot.batches("commits") or not isinstance(query, QueryId):
         return None
-    return Unfinished(query.text, planned[-1])
+    batch = Unfinished(query.text, planned[-1])
+    is_old = any(one.key.query_id == batch.query_id and one.key.batch_id > batch.batch_id for one in records)
+    return None if is_old else batch
 
 
 def without(records: Iterable[CommitRecord], batch: Unfinished | None) -> list[CommitRecord]:

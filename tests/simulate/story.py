@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -519,11 +520,11 @@ class Story:
         storage = open_storage(self._checkpoint)
         with lease.take(storage, SystemClock()) as mine:
             before = snapshot.read(storage)
-            begun = unfinished.unfinished(before)
             paths = [f"{self._root}/{table}" for table in self._tables() if table.split("/")[0] not in _PARTLY]
             if not paths:
                 return
             records = {path: list(open_table(path).commits) for path in paths}
+            begun = unfinished.unfinished(before, itertools.chain.from_iterable(records.values()))
             start = moves.same_place(
                 {
                     path: moves.from_records(unfinished.without(held, begun), path, None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -196,7 +197,8 @@ def rewind(
     with _alone(storage, dry_run=dry_run) as alone:
         snapshot = read(storage)
         before = moves.standing(snapshot)
-        begun, records = unfinished(snapshot) if from_table else None, {}
+        records = {one: list(live(open_storage(one))) for one in from_table or ()}
+        begun = unfinished(snapshot, chain.from_iterable(records.values())) if from_table else None
         require_choice(begun, drop=drop_unfinished)
         if to_offsets is not None or to_timestamp is not None:
             moves.require_offsets(before, "--to-offsets" if to_timestamp is None else "--to-timestamp")
@@ -206,7 +208,6 @@ def rewind(
         if to_batch is not None:
             after = end_of(snapshot, to_batch)
         elif from_table:
-            records = {one: list(live(open_storage(one))) for one in from_table}
             ends = {one: moves.from_records(without(held, begun), one, ctx) for one, held in records.items()}
             after = moves.same_place(ends)
         elif to_timestamp is not None:

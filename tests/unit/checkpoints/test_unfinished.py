@@ -26,17 +26,23 @@ def made(tmp_path):
 
 
 def test_a_batch_that_is_planned_and_not_committed_is_unfinished(made):
-    assert unfinished(read(made(done=4))) == BATCH
+    assert unfinished(read(made(done=4)), [CommitRecord(CommitKey(QUERY, 4, "sink"), 1)]) == BATCH
+
+
+def test_a_batch_behind_which_a_table_holds_another_one_has_ended(made):
+    old = read(made(done=4))
+    assert unfinished(old, [CommitRecord(CommitKey(QUERY, 5, "sink"), 1)]) is None
+    assert unfinished(old, [CommitRecord(CommitKey("other", 5, "sink"), 1)]) == BATCH
 
 
 def test_of_a_whole_checkpoint_no_batch_is_unfinished(made):
-    assert unfinished(read(made(done=5))) is None
+    assert unfinished(read(made(done=5)), ()) is None
 
 
 def test_without_an_id_nothing_is_known_of_the_tables(made):
     storage = made(done=4)
     storage.delete(["metadata"])
-    assert unfinished(read(storage)) is None
+    assert unfinished(read(storage), ()) is None
 
 
 def test_the_manifests_of_that_batch_alone_are_left_out():

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -77,6 +77,9 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 power: setup ## cut the power of jobs and count records, on a file system that forgets; as root; CUTS=500 CODE_CUTS=2000 SEED=1
 	@$(BIN)/python -m tests.power --cuts $(or $(CUTS),20) $(CODE_CUTS:%=--code-cuts %) $(SEED:%=--seed %) \
 		$(if $(CUTS),--document docs/reliability/power-cuts.md --report build/power.json) $(ARGS)
+
+fuzz: setup ## try bytes by chance on all that parses foreign bytes; SECS=600 TARGET=json ARGS="--keep-corpus"
+	@$(BIN)/python -m tests.fuzz --secs $(or $(SECS),600) $(TARGET:%=--target %) $(ARGS)
 
 bench: setup ## all that docs/performance.md shows, measured anew: about four hours on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \

@@ -44,6 +44,7 @@ from gluepot.connectors.files.sink.layout import (
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage
+from gluepot.core.stored_json import UNFIT, parsed_json
 
 _VERSION = 1
 _QUERY = "compaction"
@@ -95,11 +96,11 @@ class Compaction:
             CheckpointError: the text is not a record, or a newer version of Gluepot wrote it.
         """
         try:
-            plain: dict[str, Any] = json.loads(text)
+            plain: dict[str, Any] = parsed_json(text)
             if plain.pop("version") != _VERSION:
                 raise CheckpointError(f"a compaction's record does not have version {_VERSION}; use a newer Gluepot")
             return cls(**{**plain, "files": [FileEntry(**file) for file in plain["files"]]})
-        except (ValueError, KeyError, TypeError) as error:
+        except UNFIT as error:
             start = text[:40]
             raise CheckpointError(
                 f"a compaction's record beginning with {start!r} cannot be read; restore it"

@@ -10,6 +10,7 @@ from gluepot.commit.record import CommitRecord, plain_key
 from gluepot.connectors.files.sink.layout import intent_key
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
+from gluepot.core.stored_json import UNFIT, parsed_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,9 @@ class Intent:
             CheckpointError: the text is not an intent.
         """
         try:
-            plain = json.loads(text)
+            plain = parsed_json(text)
             files = [(bool(rejects), str(path)) for rejects, path in plain["files"]]
             return cls(CommitKey(**plain["key"]), int(plain["generation"]), int(plain["token"]), files)
-        except (ValueError, KeyError, TypeError) as error:
+        except UNFIT as error:
             start = text[:40]
             raise CheckpointError(f"an intent beginning with {start!r} cannot be read; restore or remove it") from error

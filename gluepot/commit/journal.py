@@ -21,6 +21,7 @@ from threading import Lock
 
 from gluepot.core.errors import CheckpointError, LeaseHeld
 from gluepot.core.storage import Storage
+from gluepot.core.stored_json import UNFIT, parsed_json
 
 FOLDER = "gluepot/writes"
 _VERSION = 1
@@ -89,12 +90,12 @@ class State:
             CheckpointError: the text is not a state, or a newer version of Gluepot wrote it.
         """
         try:
-            plain = json.loads(text)
+            plain = parsed_json(text)
             if plain["version"] != _VERSION:
                 raise CheckpointError(f"it has version {plain['version']}; use a newer Gluepot")
             writes = frozenset(Write(**one) for one in plain["writes"])
             return cls(number, int(plain["token"]), writes, str(plain["checkpoint"]))
-        except (ValueError, KeyError, TypeError) as damaged:
+        except UNFIT as damaged:
             raise CheckpointError(f"({len(text)} bytes) is not as it was written") from damaged
 
 

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow as pa
 from gluepot.connectors.files.sink.names import published_name
 from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
 from gluepot.core.errors import CheckpointError
+from gluepot.core.stored_json import UNFIT, parsed_json
 from gluepot.frames.schema import merge_schemas
 
 _VERSION = 1
@@ -201,7 +203,7 @@ class CommitRecord:
             CheckpointError: the text is not a manifest, or a newer version of Gluepot wrote it.
         """
         try:
-            plain = json.loads(text)
+            plain = parsed_json(text)
             if plain["version"] != _VERSION:
                 raise CheckpointError(
                     f"a manifest has version {plain['version']}, this Gluepot knows {_VERSION}; use a newer Gluepot",
@@ -225,7 +227,7 @@ class CommitRecord:
                 work=plain.get("work", ""),
                 previous=plain.get("previous"),
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except UNFIT as error:
             start = text[:40]
             raise CheckpointError(
                 f"a manifest beginning with {start!r} cannot be read; restore or remove it"
@@ -274,4 +276,13 @@ def _to_text(schema: bytes | None) -> str | None:
 
 
 def _from_text(text: str | None) -> bytes | None:
-    return None if text is None else base64.b64decode(text)
+    return None if text is None else _checked_schema(text)
+
+
+# The manifests of a table have few schemas, and each is checked once.
+@lru_cache(maxsize=256)
+def _checked_schema(text: str) -> bytes:
+    """Return the bytes of a schema in base64; one of `UNFIT` if they are none."""
+    schema = base64.b64decode(text)
+    _described(schema)
+    return schema

@@ -23,6 +23,7 @@ from gluepot.connectors.files.sink.layout import FOLDER_BATCHES, commits_from, f
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage.port import Stretch
+from gluepot.core.stored_json import UNFIT, parsed_json
 from gluepot.frames.schema import choice_to_string, merge_schemas
 
 _VERSION = 1
@@ -178,13 +179,13 @@ class Index:
             CheckpointError: the text is not an index, or a newer version of Gluepot wrote it.
         """
         try:
-            plain = json.loads(text)
+            plain = parsed_json(text)
             if plain["version"] != _VERSION:
                 raise CheckpointError(f"it has version {plain['version']}; use a newer Gluepot")
             query_id = str(plain["query_id"])
             files = {int(first): str(key) for first, key in plain["files"].items()}
             return cls(query_id, number, int(plain["token"]), files, Summary.from_json(plain["summary"], query_id))
-        except (ValueError, KeyError, TypeError, AttributeError) as damaged:
+        except UNFIT as damaged:
             raise CheckpointError(f"({len(text)} bytes) is not as it was written; remove it") from damaged
 
 

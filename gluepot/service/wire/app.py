@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from starlette.routing import Route
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.logging import get_logger
+from gluepot.core.stored_json import parsed_json
 from gluepot.service.errors import ServiceError, invalid
 from gluepot.service.figures import Figures
 from gluepot.service.wire import forms, query, shapes
@@ -225,17 +225,9 @@ def _object(body: bytes) -> dict[str, Any]:
 
 def _parsed(body: bytes) -> Any:
     try:
-        return json.loads(body or b"{}", parse_constant=_finite, parse_float=_finite)
+        return parsed_json(body or b"{}")
     except ValueError:
         raise ServiceError("SerializationException", "The body is not JSON.") from None
-
-
-def _finite(text: str) -> float:
-    """Return a number; JSON has neither infinity nor NaN, and what we keep must be JSON when it is returned."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
 
 
 def _without_nulls(value: Any) -> Any:

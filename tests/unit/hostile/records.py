@@ -43,23 +43,27 @@ def hand_made() -> list[bytes | None]:
 def fuzzed(random: Random, count: int) -> Iterator[bytes]:
     """Yield good records with a few random edits each; some of them stay good."""
     for number in range(count):
-        record = bytearray(
-            json.dumps({"id": number, "v": _value(random, 3)}, ensure_ascii=random.random() < 0.5).encode()
-        )
-        for _ in range(random.choice((0, 0, 1, 1, 2, 5))):
-            at = random.randrange(len(record) + 1)
-            match random.randrange(4):
-                case 0:
-                    record[at:at] = random.choice(
-                        (b"{", b"}", b'"', b"[", b",", b"\\", b"\xff", b"\0", b" ", b"1", b"null")
-                    )
-                case 1:
-                    del record[at : at + random.randrange(1, 8)]
-                case 2 if at < len(record):
-                    record[at] = random.randrange(256)
-                case _:
-                    record[at:at] = bytes(random.randrange(256) for _ in range(random.randrange(4)))
-        yield bytes(record)
+        record = json.dumps({"id": number, "v": _value(random, 3)}, ensure_ascii=random.random() < 0.5).encode()
+        yield edited(random, record)
+
+
+def edited(random: Random, good: bytes) -> bytes:
+    """Return bytes with a few random edits, or with none."""
+    record = bytearray(good)
+    for _ in range(random.choice((0, 0, 1, 1, 2, 5))):
+        at = random.randrange(len(record) + 1)
+        match random.randrange(4):
+            case 0:
+                record[at:at] = random.choice(
+                    (b"{", b"}", b'"', b"[", b",", b"\\", b"\xff", b"\0", b" ", b"1", b"null")
+                )
+            case 1:
+                del record[at : at + random.randrange(1, 8)]
+            case 2 if at < len(record):
+                record[at] = random.randrange(256)
+            case _:
+                record[at:at] = bytes(random.randrange(256) for _ in range(random.randrange(4)))
+    return bytes(record)
 
 
 def _value(random: Random, levels: int) -> object:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import CheckpointError, ConfigError
+from gluepot.core.stored_json import UNFIT
 
 if TYPE_CHECKING:
     from gluepot.core.checkpoint import OffsetEntry
@@ -167,20 +168,26 @@ class StreamPositions(Generic[ShardT]):
                 f"An entry of the checkpoint was changed since it was written: {str(plain)[:120]};"
                 " `gluepot checkpoint doctor` says what can be done.",
             )
-        return cls(
-            {stream: entry["id"] for stream, entry in plain[cls.STREAMS].items()},
-            {
-                (stream, cls.shard(shard)): Span(*span)
-                for stream, entry in plain[cls.STREAMS].items()
-                for shard, span in entry["spans"].items()
-            },
-            plain["after"],
-            {
-                (stream, cls.shard(shard)): note
-                for stream, entry in plain[cls.STREAMS].items()
-                for shard, note in entry.get("notes", {}).items()
-            },
-        )
+        try:
+            return cls(
+                {stream: entry["id"] for stream, entry in plain[cls.STREAMS].items()},
+                {
+                    (stream, cls.shard(shard)): Span(*span)
+                    for stream, entry in plain[cls.STREAMS].items()
+                    for shard, span in entry["spans"].items()
+                },
+                plain["after"],
+                {
+                    (stream, cls.shard(shard)): note
+                    for stream, entry in plain[cls.STREAMS].items()
+                    for shard, note in entry.get("notes", {}).items()
+                },
+            )
+        except UNFIT as wrong:
+            raise CheckpointError(
+                f"An entry of the checkpoint has the right checksum and another form: {str(plain)[:120]};"
+                " `gluepot checkpoint doctor` says what can be done.",
+            ) from wrong
 
     @classmethod
     def find_own(cls, entries: Sequence[Mapping[str, Any]], streams: Iterable[str] | None, checkpoint: str) -> Self:

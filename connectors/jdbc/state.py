@@ -12,6 +12,7 @@ from typing import Any
 
 from gluepot.connectors.jdbc.keys import Family, Key, KeyColumn, Row
 from gluepot.core.errors import CheckpointError
+from gluepot.core.stored_json import UNFIT, parsed_json
 
 KIND = "jdbc"
 _VERSION = 1
@@ -84,7 +85,7 @@ def state_of(bodies: Sequence[str]) -> JdbcState | None:
     if not bodies:
         return None
     try:
-        plain = json.loads(bodies[-1])
+        plain = parsed_json(bodies[-1])
         if plain["kind"] != KIND or plain["version"] != _VERSION:
             raise CheckpointError(
                 f"a bookmark has kind {plain['kind']}, version {plain['version']}, but this source needs {KIND},"
@@ -96,7 +97,7 @@ def state_of(bodies: Sequence[str]) -> JdbcState | None:
         key = Key(columns, plain["descending"])
         last, window_from = tuple(plain["last"]), plain["window_from"]
         return JdbcState(plain["relation"], key, last, window_from, seen, plain["rows"], plain["source"])
-    except (ValueError, KeyError, TypeError) as error:
+    except UNFIT as error:
         raise CheckpointError(f"a bookmark beginning with {bodies[-1][:40]!r} cannot be read; reset it") from error
 
 

@@ -16,6 +16,7 @@ from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.registry import positions_class
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage
+from gluepot.core.stored_json import parsed_json
 
 START_FILE = "gluepot/start.json"
 
@@ -49,7 +50,7 @@ def parse_start(text: bytes) -> StreamPositions[Any]:
         CheckpointError: the file was changed since it was written; the message is a clause that follows its name.
     """
     try:
-        plain = json.loads(text)
+        plain = parsed_json(text)
         if ours := positions_class(plain.get("source")):
             return ours.from_json(plain)
     except (ValueError, AttributeError, CheckpointError) as damaged:

@@ -102,11 +102,16 @@ def cursor_of(bodies: Sequence[str]) -> Cursor:
     """Return the cursor in the last of a bookmark's bodies; None if nothing was read yet.
 
     Raises:
-        CheckpointError: the bookmark belongs to another kind of source.
+        CheckpointError: the bookmark cannot be read, or belongs to another kind of source.
     """
     if not bodies:
         return None
-    plain = json.loads(bodies[-1])
+    try:
+        plain = json.loads(bodies[-1])
+    except (ValueError, RecursionError):
+        plain = None
+    if not isinstance(plain, dict) or ("cursor" not in plain and plain.get("kind") == KIND):
+        raise CheckpointError(f"a bookmark beginning with {bodies[-1][:40]!r} cannot be read; reset it")
     if plain.get("kind") != KIND or plain.get("version") != _VERSION:
         raise CheckpointError(
             f"a bookmark has kind {plain.get('kind')}, version {plain.get('version')}, but this source needs {KIND},"

@@ -99,7 +99,8 @@ class Compaction:
             plain: dict[str, Any] = parsed_json(text)
             if plain.pop("version") != _VERSION:
                 raise CheckpointError(f"a compaction's record does not have version {_VERSION}; use a newer Gluepot")
-            return cls(**{**plain, "files": [FileEntry(**file) for file in plain["files"]]})
+            files = [FileEntry(**file) for file in plain["files"]]
+            return cls(**{**plain, "replaced": list(map(str, plain["replaced"])), "files": files})
         except UNFIT as error:
             start = text[:40]
             raise CheckpointError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from uuid import UUID
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.registry import positions_class
 from gluepot.core.errors import CheckpointError
+from gluepot.core.stored_json import parsed_json
 
 _OFFSETS_VERSIONS = ("v1",)
 _COMMITS_VERSIONS = ("v1", "v2")  # v2 if the query keeps state in Spark's second checkpoint format
@@ -179,6 +179,6 @@ def _torn(data: bytes) -> Damage:
 def _json(line: str) -> Any:
     """Return the parsed text; None if it is not JSON."""
     try:
-        return json.loads(line)
+        return parsed_json(line)
     except ValueError:
         return None

@@ -19,8 +19,10 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["gluepot"], enable_loader_override=False):
-    from tests.fuzz.targets import MOST_BYTES, TARGETS, Target
+    from tests.fuzz.targets import TARGETS, Target
 
+# The longest input that the fuzzer makes.
+MOST_BYTES = 4_096
 # The address space also holds libraries and threads' stacks, so it is larger than the memory that libFuzzer allows.
 MOST_ADDRESSES_BYTES = 6 << 30
 MOST_MEMORY_MIB = 1_024

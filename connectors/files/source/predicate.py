@@ -46,6 +46,11 @@ _COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": lambda a, b: bool(a >= b),
 }
 
+# Expressions may be nested as deeply as this; people need less, and Python cannot read much more.
+_DEEPEST: Final = 100
+# A message repeats this many characters of a predicate.
+_MOST_SHOWN: Final = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
@@ -107,6 +112,7 @@ class _Reader:
         self._types = types
         self._tokens = list(_tokens(text))
         self._at = 0
+        self._open = 0
         self.columns: set[str] = set()
 
     def whole(self) -> Callable[[Values], Truth]:
@@ -129,13 +135,21 @@ class _Reader:
             return parts[0]
         return lambda known: _not(_any([_not(part(known)) for part in parts]))
 
-    def _negated(self) -> Callable[[Values], Truth]:
+    def _negated(self, depth: int = 0) -> Callable[[Values], Truth]:
+        if depth > _DEEPEST:
+            raise ConfigError(f"The predicate {_shown(self._text)} has more than {_DEEPEST} times NOT in a row.")
         if self._took("not"):
-            inner = self._negated()
+            inner = self._negated(depth + 1)
             return lambda known: _not(inner(known))
         if self._took("("):
+            self._open += 1
+            if self._open > _DEEPEST:
+                raise ConfigError(
+                    f"The predicate {_shown(self._text)} has more than {_DEEPEST} parentheses in another."
+                )
             inner = self._either()
             self._need(")")
+            self._open -= 1
             return inner
         return self._comparison()
 
@@ -216,9 +230,14 @@ class _Reader:
     def _wrong(self) -> ConfigError:
         rest = " ".join(token for _, token in self._tokens[self._at :]) or "its end"
         return ConfigError(
-            f"The predicate {self._text!r} is not understood from {rest!r} on; use comparisons of partition columns"
-            " with =, <, >, IN, BETWEEN, LIKE, IS NULL, joined by AND, OR, NOT.",
+            f"The predicate {_shown(self._text)} is not understood from {_shown(rest)} on; use comparisons of"
+            " partition columns with =, <, >, IN, BETWEEN, LIKE, IS NULL, joined by AND, OR, NOT.",
         )
+
+
+def _shown(text: str) -> str:
+    """Return a text for a message, cut off if it is long."""
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
@@ -226,7 +245,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while text[at:].strip():
         found = _TOKEN.match(text, at)
         if not found or not found.lastgroup:
-            raise ConfigError(f"The predicate {text!r} is not understood from {text[at:].strip()!r} on.")
+            raise ConfigError(f"The predicate {_shown(text)} is not understood from {_shown(text[at:].strip())} on.")
         yield found.lastgroup, found[found.lastgroup]
         at = found.end()
 

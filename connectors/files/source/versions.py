@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from gluepot.core.errors import CheckpointError
+from gluepot.core.stored_json import UNFIT
 
 KIND = "files"
 _VERSION = 2
@@ -205,7 +206,7 @@ def _parsed(body: str) -> Any:
 def _readable(body: str) -> Iterator[None]:
     try:
         yield
-    except (ValueError, KeyError, TypeError) as error:
+    except (*UNFIT, RecursionError) as error:
         raise CheckpointError(f"a bookmark beginning with {body[:40]!r} cannot be read; reset it") from error
 
 

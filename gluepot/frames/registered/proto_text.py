@@ -114,7 +114,7 @@ def _add(file: ProtoFile, node: _Node, scope: str) -> None:
         _add_message(file, node, scope)
     elif node.data == "enum":
         name = _below(scope, str(node.children[0]))
-        values = {str(one.children[0]): int(str(one.children[1]), 0) for one in node.find_data("enum_value")}
+        values = {str(one.children[0]): _integer(str(one.children[1])) for one in node.find_data("enum_value")}
         _check_new(file, name)
         if not values:
             raise ProtoProblem(f"The enumeration {name} has no value.")
@@ -154,8 +154,16 @@ def _add_message(file: ProtoFile, node: _Node, scope: str) -> None:
                 _add(file, part, name)
 
 
+def _integer(text: str) -> int:
+    """Return an integer, which is octal if it begins with a zero."""
+    try:
+        return int(text, 8 if re.fullmatch(r"-?0\d+", text) else 0)
+    except ValueError:
+        raise ProtoProblem(f"{text} is not an integer.") from None
+
+
 def _add_field(message: ProtoMessage, of: str, number: _Node, one: ProtoField) -> None:
-    value = int(str(number), 0) if not re.fullmatch(r"0\d+", str(number)) else int(str(number), 8)
+    value = _integer(str(number))
     if not 1 <= value <= _MOST_NUMBER or value in _RESERVED_NUMBERS:
         raise ProtoProblem(f"The field {one.name} of {of} has the number {value}, which no field may have.")
     if value in message.fields:

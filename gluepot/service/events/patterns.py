@@ -14,6 +14,8 @@ from functools import cache
 from ipaddress import ip_address, ip_network
 from typing import Any
 
+from gluepot.core.stored_json import parsed_json
+
 _OR = "$or"
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -36,7 +38,7 @@ def parsed(text: str) -> Mapping[str, Any]:
         PatternError: it is none; the message says what is wrong.
     """
     try:
-        found = json.loads(text)
+        found = parsed_json(text)
     except ValueError as error:
         raise PatternError(f"it is not JSON ({error})") from None
     if not isinstance(found, dict) or not found:

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean mutants
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -69,6 +69,10 @@ model: ## visit all states of the model of the commit protocol, some minutes, an
 	@cargo build --release --locked --quiet --manifest-path tests/model/Cargo.toml --target-dir .tools/commit-model
 	@.tools/commit-model/release/commit-model $(or $(SIZE),large)
 	@.tools/commit-model/release/commit-model wrong
+
+mutants: setup ## make wrong versions of commits, leases, checkpoints and bookmarks by chance, and count those that tests and simulator notice; COUNT=100 SEED=1
+	@PYTHONPATH=. PYTHONHASHSEED=0 $(BIN)/python -m tests.mutants --count $(or $(COUNT),20) $(SEED:%=--seed %) \
+		$(if $(COUNT),--document docs/reliability.md) $(ARGS)
 
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql" SCRIPTS=any-order SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \

@@ -3,7 +3,7 @@
     python -m tests.mutants --count 100 --seed 1 --report build/mutants.json --document docs/reliability.md
 
 The tests of `targets.TESTS` that call a changed function run first, the fastest ones before the others. The simulator
-plays stories with the versions that no test has noticed.
+plays stories with the versions that no test has noticed. `reasons.json` says why a version is not noticed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import Any
 from tests.crash.report import write_into
 from tests.mutants import unit_lane
 from tests.mutants.operators import Mutant
-from tests.mutants.report import BEGIN, as_markdown
-from tests.mutants.targets import ROOT, sample
+from tests.mutants.report import BEGIN, NOTHING, as_markdown, lane
+from tests.mutants.targets import ROOT, TESTS, sample
 
 _REASONS = Path(__file__).parent / "reasons.json"
 
@@ -44,55 +44,70 @@ def _simulated(drawn: Sequence[Mutant], secs: float, build: Path) -> list[dict[s
     return _lines(verdicts)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=100, help="how many wrong versions")
-    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
-    parser.add_argument("--secs", type=float, default=60, help="for how long tests run on one version, at most")
-    parser.add_argument("--simulator-secs", type=float, default=60, help="for how long stories of one are played")
-    parser.add_argument("--report", type=Path, default=ROOT / "build" / "mutants.json", help="where the result goes")
-    parser.add_argument("--document", type=Path, help="put the result between the marks of this file")
-    asked = parser.parse_args()
-    print(f"seed {asked.seed}", flush=True)
-    build, began = asked.report.parent, time.monotonic()
-    build.mkdir(parents=True, exist_ok=True)
+def _judged(drawn: Sequence[Mutant], asked: argparse.Namespace) -> list[dict[str, Any]]:
+    build = asked.report.parent
     verdicts = build / "mutants-tests.jsonl"
     verdicts.unlink(missing_ok=True)
-    drawn = sample(asked.seed, asked.count)
-    unit_lane.run(drawn, asked.secs, verdicts)
+    unit_lane.run(drawn, asked.tests or TESTS, asked.secs, verdicts)
     by_tests = _lines(verdicts)
     left = [one for one, verdict in zip(drawn, by_tests, strict=True) if not verdict["by"]]
     by_simulator = dict(zip(left, _simulated(left, asked.simulator_secs, build), strict=True))
-    reasons: dict[str, str] = json.loads(_REASONS.read_text())
-    report = {
-        "seed": asked.seed,
+    return [
+        {**asdict(one), "tests": verdict, "simulator": by_simulator.get(one)}
+        for one, verdict in zip(drawn, by_tests, strict=True)
+    ]
+
+
+def _new(asked: argparse.Namespace) -> dict[str, Any]:
+    seed = SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
+    print(f"seed {seed}", flush=True)
+    began = time.monotonic()
+    judged = _judged(sample(seed, asked.count), asked)
+    return {
+        "seed": seed,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "secs": round(time.monotonic() - began),
         "secs_of_tests": asked.secs,
         "secs_of_stories": asked.simulator_secs,
         "commit": subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip(),
-        "mutants": [
-            {
-                **asdict(one),
-                "tests": verdict,
-                "simulator": by_simulator.get(one),
-                "reason": reasons.get(f"{one.path} {one.function} {one.operator}: {one.before}"),
-            }
-            for one, verdict in zip(drawn, by_tests, strict=True)
-        ],
+        "mutants": judged,
     }
+
+
+def _again(asked: argparse.Namespace) -> dict[str, Any]:
+    """Judge what nothing has noticed again, with tests that were written since."""
+    report: dict[str, Any] = json.loads(asked.report.read_text())
+    left = [n for n, one in enumerate(report["mutants"]) if lane(one) == NOTHING]
+    drawn = [Mutant(**{name: report["mutants"][n][name] for name in Mutant.__dataclass_fields__}) for n in left]
+    for n, one in zip(left, _judged(drawn, asked), strict=True):
+        report["mutants"][n] = {**one, "is_again": True}
+    return report
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=100, help="how many wrong versions")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--again", action="store_true", help="only those of the report that nothing noticed")
+    parser.add_argument("--tests", action="append", help="a file of tests; by default those of targets.py")
+    parser.add_argument("--secs", type=float, default=60, help="for how long tests run on one version, at most")
+    parser.add_argument("--simulator-secs", type=float, default=60, help="for how long stories of one are played")
+    parser.add_argument("--report", type=Path, default=ROOT / "build" / "mutants.json", help="where the result goes")
+    parser.add_argument("--document", type=Path, help="put the result between the marks of this file")
+    asked = parser.parse_args()
+    asked.report.parent.mkdir(parents=True, exist_ok=True)
+    report = _again(asked) if asked.again else _new(asked)
+    reasons: dict[str, str] = json.loads(_REASONS.read_text())
+    for one in report["mutants"]:
+        one["reason"] = reasons.get(f"{one['path']} {one['function']} {one['operator']}: {one['before']}")
     asked.report.write_text(json.dumps(report, indent=1) + "\n")
     results = as_markdown(report)
     print(results)
     if asked.document:
         write_into(asked.document, results, begin=BEGIN)
-    unexplained = [one for one in left if not by_simulator[one]["by"]]
-    unexplained = [
-        one for one in unexplained if f"{one.path} {one.function} {one.operator}: {one.before}" not in reasons
-    ]
-    return 1 if unexplained else 0
+    return 1 if any(lane(one) == NOTHING and not one["reason"] for one in report["mutants"]) else 0
 
 
 if __name__ == "__main__":

@@ -9,27 +9,28 @@ from typing import Any
 from tests.crash.report import items, table, wrapped
 
 BEGIN = "<!-- results: written by `make mutants`, not by hand -->"
-NOT_EXPLAINED = "not explained"
+TESTS, NEW_TESTS, SIMULATOR, NOTHING = "tests", "new tests", "simulator", "nothing"
 
 
 def lane(mutant: Mapping[str, Any]) -> str:
-    """Return what noticed a version."""
+    """Return what noticed a version; new tests are those that were written since nothing had noticed it."""
     if mutant["tests"]["by"]:
-        return "tests"
-    return "simulator" if mutant["simulator"]["by"] else "nothing"
+        return NEW_TESTS if mutant.get("is_again") else TESTS
+    return SIMULATOR if mutant["simulator"]["by"] else NOTHING
 
 
 def as_markdown(report: Mapping[str, Any]) -> str:
     """Return the text for the document."""
     mutants = report["mutants"]
-    by, survivors = Counter(map(lane, mutants)), [one for one in mutants if lane(one) == "nothing"]
+    by, survivors = Counter(map(lane, mutants)), [one for one in mutants if lane(one) == NOTHING]
     equal = [one for one in survivors if (one["reason"] or "").startswith("Equal")]
-    heard = by["tests"] + by["simulator"]
+    first, heard = by[TESTS] + by[SIMULATOR], len(mutants) - len(survivors)
     text = (
         f"Run of {report['at']}, seed {report['seed']}, {report['secs']} s, commit {report['commit']}: {len(mutants)} "
-        f"versions; tests noticed {by['tests']} and the simulator {by['simulator']} more, together "
-        f"{heard / len(mutants):.1%}. Of the {by['nothing']} others, {len(equal)} behave as the right version does; "
-        f"without them it is {heard / max(1, len(mutants) - len(equal)):.1%}. Tests ran for at most "
+        f"versions. Tests noticed {by[TESTS]} and the simulator {by[SIMULATOR]} more, together "
+        f"{first / len(mutants):.1%}; tests that were written because of this run notice {by[NEW_TESTS]} of the others."
+        f" Of the {by[NOTHING]} that are left, {len(equal)} behave as the right version does. Without those, "
+        f"{heard / max(1, len(mutants) - len(equal)):.1%} are noticed now. Tests ran for at most "
         f"{report['secs_of_tests']:g} s on a version, and stories were played for {report['secs_of_stories']:g} s."
     )
     files = sorted({one["path"] for one in mutants})
@@ -38,10 +39,10 @@ def as_markdown(report: Mapping[str, Any]) -> str:
         (kind, *_counts([one for one in mutants if one["operator"] == kind]))
         for kind in sorted({one["operator"] for one in mutants})
     ]
-    numbers = dict.fromkeys(("Versions", "Tests", "Simulator", "Nothing"), "---:")
+    numbers = dict.fromkeys(("Versions", "Tests", "New tests", "Simulator", "Nothing"), "---:")
     said = [
         f"`{one['path'].rpartition('/')[2]}`, `{one['function']}`, {one['operator']}: `{one['before']}`. "
-        f"{one['reason'] or f'This is {NOT_EXPLAINED}.'}"
+        f"{one['reason'] or 'Nobody has explained this yet.'}"
         for one in survivors
     ]
     parts = [wrapped(text), table({"File": "---"} | numbers, of_files), table({"Change": "---"} | numbers, kinds)]
@@ -50,6 +51,6 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _counts(mutants: list[Mapping[str, Any]]) -> tuple[int, int, int, int]:
+def _counts(mutants: list[Mapping[str, Any]]) -> tuple[int, ...]:
     by = Counter(map(lane, mutants))
-    return len(mutants), by["tests"], by["simulator"], by["nothing"]
+    return len(mutants), *(by[one] for one in (TESTS, NEW_TESTS, SIMULATOR, NOTHING))

@@ -16,7 +16,7 @@ import pytest
 
 from tests.mutants.children import in_copy
 from tests.mutants.operators import Mutant, mutated, noticing
-from tests.mutants.targets import ROOT, TARGETS, TESTS, loaded, put
+from tests.mutants.targets import ROOT, TARGETS, loaded, put
 
 _ALL_SECS = 1500
 """More than all tests need, once, on a machine that does other things as well."""
@@ -99,12 +99,12 @@ class UnitLane:
         return found
 
 
-def run(drawn: Sequence[Mutant], most_secs: float, verdicts: Path) -> None:
+def run(drawn: Sequence[Mutant], tests: Sequence[str], most_secs: float, verdicts: Path) -> None:
     """Judge wrong versions with the tests."""
     folder = ROOT / "build" / "mutants-files"
     try:
         status = pytest.main(
-            [*TESTS, "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", str(folder)],
+            [*tests, "-q", "-m", "not long", "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", str(folder)],
             plugins=[UnitLane(drawn, most_secs, verdicts)],
         )
     finally:

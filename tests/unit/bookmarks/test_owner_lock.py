@@ -142,6 +142,17 @@ def test_a_user_without_a_home_waits(ledger, monkeypatch):
         assert waited_secs(ledger, dead) == pytest.approx(10)
 
 
+def test_a_mark_is_in_the_file_as_soon_as_it_is_made_and_replaces_the_one_before(lock):
+    with lock() as first, lock() as looking:
+        first.mark(1_234)
+        assert looking.was_of(1_234)
+    with lock() as second, lock() as looking:
+        second.mark(7)
+        assert looking.was_of(7)
+        looking.mark(8)  # without the lock
+        assert looking.was_of(7)
+
+
 def test_a_file_that_is_no_mark_proves_nothing(ledger, folder, lock):
     killed(ledger, lock)
     (file,) = folder.iterdir()

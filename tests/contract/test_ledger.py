@@ -358,3 +358,27 @@ def test_a_run_that_lost_its_lease_mirrors_no_more(ledger):
     with pytest.raises(VersionMismatch):
         ledger.mirror(first, "stream", "1")
     assert ledger.history("clicks", "stream") == []
+
+
+def test_what_a_person_changes_begins_a_new_first_attempt(ledger):
+    succeed(ledger, "jr_1", source="1")
+    ledger.fail(begin(ledger, "jr_2"), "lost")
+    ledger.fail(begin(ledger, "jr_3"), "lost")
+    assert ledger.job("clicks").attempt > 0
+    reset(ledger, "clicks", ACTOR)
+    assert ledger.job("clicks").attempt == 0
+
+
+def test_a_fork_is_audited_as_the_beginning_of_its_job(ledger):
+    succeed(ledger, "jr_1", source="1")
+    fork(ledger, "clicks", ACTOR, "clicks-next")
+    assert [(one.action, one.before, one.after) for one in ledger.audit("clicks-next")] == [("fork", 0, 1)]
+
+
+def test_a_text_that_is_no_export_is_refused(ledger):
+    succeed(ledger, "jr_1", source="1")
+    text = export_job(ledger, "clicks")
+    with pytest.raises(ConfigError, match="not an export of a job"):
+        import_job(ledger, "[]", ACTOR)
+    with pytest.raises(ConfigError, match="not an export of a job"):
+        import_job(ledger, text[:-9], ACTOR)

@@ -122,7 +122,8 @@ def test_text_beyond_ascii_is_saved_as_it_is(script):
 
 
 @pytest.mark.parametrize(
-    "body", [{"kind": "files", "version": 1}, {"kind": "cursor", "version": 2, "cursor": 1}, {"version": 1, "cursor": 1}]
+    "body",
+    [{"kind": "files", "version": 1}, {"kind": "cursor", "version": 2, "cursor": 1}, {"version": 1, "cursor": 1}],
 )
 def test_a_bookmark_of_another_kind_or_version_is_refused(body):
     with pytest.raises(CheckpointError, match="needs cursor, version 1: reset it"):

@@ -80,3 +80,16 @@ def test_an_entry_of_the_first_version_says_so():
     assert read_offsets(offset_file(json.dumps(old)), None) == Damage(
         "holds offsets of version 1, this Gluepot knows 2"
     )
+
+
+def test_an_entry_without_neighbours_stands_for_itself():
+    alone = read_offsets(offset_file(positions(6)[5], at=5), None)
+    assert judge({5: alone}).top == 5
+
+
+def test_an_entry_that_is_out_of_place_is_told_from_a_copy():
+    held = positions(4)
+    log = entries(*held)
+    assert judge({**log, 3: log[1]}).fault(3) == "is a copy of offsets/1"
+    stranger = read_offsets(offset_file(positions(2, first=50)[1], at=3), None)
+    assert judge({**log, 3: stranger}).fault(3) == "is not the entry after offsets/2"

@@ -6,6 +6,7 @@ import pytest
 
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.kafka.positions import Positions, Span
+from gluepot.connectors.streams.start import START_FILE
 from gluepot.connectors.values import CommitKey, SourceRange
 from gluepot.core.checkpoint import BACKUP
 from gluepot.core.clock import FakeClock
@@ -173,3 +174,11 @@ def test_a_damaged_checkpoint_is_not_exported():
 
 def test_positions_of_made_checkpoints_are_what_these_tests_count_on():
     assert positions(10)[9].ends() == {("t", 0): 30, ("t", 1): 20}
+
+
+def test_a_start_that_was_chosen_before_is_in_the_backup_of_the_next_one():
+    storage = MemoryStorage(checkpoint(3))
+    start_over(storage, read(storage), at(p0=12), FakeClock(1.8e9))
+    first = storage.get(START_FILE)
+    backup = start_over(storage, read(storage), at(p0=13), FakeClock(1.9e9))
+    assert storage.get(f"{backup}/{START_FILE}") == first != storage.get(START_FILE)

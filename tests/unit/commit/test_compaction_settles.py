@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import pytest
+
 from gluepot.commit.compaction import Compaction, settle
 from gluepot.commit.record import FileEntry
 from gluepot.connectors.files.sink.layout import compaction_key, staging_of_compaction
+from gluepot.core.errors import CheckpointError
 from tests.unit.commit.worlds import MemoryStorage
 
 SLOW = Compaction(
@@ -34,3 +37,9 @@ def test_one_that_is_slow_finds_nothing_to_move_once_it_is_taken_for_dead():
     settle(storage, "other")
 
     assert sorted(storage.files) == sorted(["one.parquet", "two.parquet", compaction_key(1)])
+
+
+def test_a_record_of_a_newer_version_is_refused():
+    newer = Compaction.from_bytes(Compaction(1, "o").to_bytes()).to_bytes().replace(b'"version": 1', b'"version": 2')
+    with pytest.raises(CheckpointError, match="use a newer Gluepot"):
+        Compaction.from_bytes(newer)

@@ -280,3 +280,13 @@ def test_a_table_whose_folder_was_removed_begins_anew_where_that_is_looked_for(r
 
     assert seen == [0] * opened
     assert (table.tally.open_rows == {}) is bool(opened)
+
+
+def test_a_manifest_that_another_query_lacks_does_not_refuse_this_one():
+    tables = {}
+    other = Driver(MemoryStorage(), tables, 1)
+    batches_of(other, range(4))
+    tables["table"].delete([manifest(other, 1)])
+    driver = Driver(MemoryStorage(), tables, 2, query_id="query-2")
+    driver.begin(0)
+    assert driver.open("table").gone == []

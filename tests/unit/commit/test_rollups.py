@@ -344,3 +344,27 @@ def test_no_query_is_confused_with_another():
     assert list(indexes(storage)) == [Q]
     assert index_of(storage, "another") == Index("another")
     assert isinstance(live(storage), Published)
+
+
+def test_an_index_whose_creation_was_carried_out_unheard_is_ours():
+    class LostReply(MemoryStorage):
+        def create(self, key, data):
+            return super().create(key, data) and super().create(key, data)
+
+    assert roll_up(LostReply(table(*map(record, range(1000))).files), Q, 1, 1000) == 1
+
+
+def test_an_index_of_another_process_is_not_taken_for_ours():
+    class Overtaken(MemoryStorage):
+        def create(self, key, data):
+            return super().create(key, data + b" ") and super().create(key, data)
+
+    with pytest.raises(TransientError, match="somebody else changed the index"):
+        roll_up(Overtaken(table(*map(record, range(1000))).files), Q, 1, 1000)
+
+
+def test_the_partition_keys_of_what_is_rolled_up_are_known():
+    records = [with_columns(at, [("v", pa.int64())], text=False, key=key) for at, key in enumerate(("k", "", "a"))]
+    storage = table(*records)
+    assert list(live(storage).columns()[1]) == ["k", "a"]
+    assert list(live(rolled(storage, 9000)).columns()[1]) == ["k", "a"]

@@ -229,3 +229,12 @@ def test_explain_asks_the_catalog_for_the_partitions_of_a_table(runs, gluepot, t
     files = json.loads(gluepot("bookmarks", "explain", "copy", "--ctx", CTX, "--output", "json"))["files"]
     reasons = [(Path(file["file"]).parent.name, file["reason"]) for file in files]
     assert reasons == [("day=2", "new"), ("day=1", "already read")]
+
+
+def test_files_are_read_without_bookmarks_too(runs):
+    runs.put("a.json")
+    settings = FileReadSettings.from_glue({"paths": [str(runs.folder)]}, "json", {})
+    for run in (None, JobRun("copy", "jr_1")):
+        made = files_input(settings, CTX, run, 1, runs.clock)
+        assert len(made.splits) == 1
+        assert not made.is_remembered

@@ -189,3 +189,36 @@ def test_a_torn_owner_file_names_itself(storage):
     storage.put("gluepot/lease/1.json", b'{"num')
     with pytest.raises(CheckpointError, match=r"gluepot/lease/1\.json cannot be read"):
         take(storage, FakeClock(1.0))
+
+
+def test_an_owner_that_leaves_while_it_is_watched_is_followed_at_once(storage):
+    class OwnerLeaves(OwnerBeats):
+        def sleep(self, secs: float) -> None:
+            FakeClock.sleep(self, secs)
+            self.storage.put("gluepot/lease/1.beat", json.dumps({"epoch": self.now, "released": True}).encode())
+
+    owned_elsewhere(storage, Beat(100.0))
+    clock = OwnerLeaves(1.0, storage=storage)
+    with take(storage, clock, host=HERE, ttl_secs=15.0) as lease:
+        assert lease.token > 5
+    assert len(clock.waits) == 1
+
+
+def test_an_owner_goes_on_as_long_as_no_other_one_came(storage):
+    class Rounds:
+        """Lets the renewal go round twice."""
+
+        def __init__(self):
+            self.left = [False, False, True]
+
+        def wait(self, secs):
+            return self.left.pop(0)
+
+    clock = FakeClock(1.0)
+    with take(storage, clock, host=HERE) as lease:
+        left, lease._left = lease._left, Rounds()
+        clock.now = 7.0
+        lease._renew()
+        lease._left = left
+        lease.check()
+        assert json.loads(storage.get("gluepot/lease/1.beat"))["epoch"] == 7.0

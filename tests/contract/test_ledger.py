@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger
-from gluepot.bookmarks.ledger.edit import fork, pause, reset, rewind
+from gluepot.bookmarks.ledger.edit import Edited, fork, pause, reset, rewind
 from gluepot.bookmarks.ledger.lease import Heartbeat, begin_run
 from gluepot.bookmarks.ledger.portable import export_job, import_job
 from gluepot.core.clock import FakeClock
@@ -371,7 +371,7 @@ def test_what_a_person_changes_begins_a_new_first_attempt(ledger):
 
 def test_a_fork_is_audited_as_the_beginning_of_its_job(ledger):
     succeed(ledger, "jr_1", source="1")
-    fork(ledger, "clicks", ACTOR, "clicks-next")
+    assert fork(ledger, "clicks", ACTOR, "clicks-next") == Edited("clicks-next", 0, 1)
     assert [(one.action, one.before, one.after) for one in ledger.audit("clicks-next")] == [("fork", 0, 1)]
 
 

@@ -108,7 +108,20 @@ def run(drawn: Sequence[Mutant], tests: Sequence[str], most_secs: float, verdict
     folder = ROOT / "build" / "mutants-files"
     try:
         status = pytest.main(
-            [*tests, "-q", "-m", "not long", "-k", "not postgresql", "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", str(folder)],
+            [
+                *tests,
+                "-q",
+                "-m",
+                "not long",
+                "-k",
+                "not postgresql",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "no:xdist",
+                "--basetemp",
+                str(folder),
+            ],
             plugins=[UnitLane(drawn, most_secs, verdicts)],
         )
     finally:

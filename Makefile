@@ -72,7 +72,7 @@ model: ## visit all states of the model of the commit protocol, some minutes, an
 
 mutants: setup ## make wrong versions of commits, leases, checkpoints and bookmarks by chance, and count those that tests and simulator notice; COUNT=100 SEED=1
 	@PYTHONPATH=. PYTHONHASHSEED=0 $(BIN)/python -m tests.mutants --count $(or $(COUNT),20) $(SEED:%=--seed %) \
-		$(if $(COUNT),--document docs/reliability.md) $(ARGS)
+		$(if $(COUNT),--document docs/reliability/wrong-versions.md) $(ARGS)
 
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql" SCRIPTS=any-order SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \

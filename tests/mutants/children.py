@@ -20,6 +20,7 @@ def in_copy(work: Callable[[], Any], *, most_secs: float) -> Any:
     if child == 0:
         os.close(reader)
         os.setpgid(0, 0)
+        signal.alarm(round(most_secs) + 10)  # it ends by itself if nobody is there any more to end it
         try:
             answer = json.dumps(work())
         except BaseException:  # noqa: BLE001 - it is said, and the copy must not go on as if it were the original

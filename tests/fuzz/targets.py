@@ -16,6 +16,8 @@ from tests.fuzz import decoding, state, texts
 from tests.fuzz.decoding import GROK, confluent_number, files, glue_number, registered
 
 CORPUS = Path(__file__).with_name("corpus")
+# Inputs that once broke a rule.
+FOUND = Path(__file__).with_name("found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,10 @@ class Target:
 
     @property
     def inputs(self) -> list[bytes]:
-        """The seeds, and the inputs that earlier runs found to be of interest."""
-        file = CORPUS / f"{self.name}.txt"
-        found = file.read_text().split() if file.exists() else []
-        return list(dict.fromkeys([*self.seeds(), *map(base64.b64decode, found)]))
+        """The seeds, the inputs that earlier runs found to be of interest, and those that once broke a rule."""
+        files = [folder / f"{self.name}.txt" for folder in (CORPUS, FOUND)]
+        kept = [line for file in files if file.exists() for line in file.read_text().split()]
+        return list(dict.fromkeys([*self.seeds(), *map(base64.b64decode, kept)]))
 
 
 TARGETS = (

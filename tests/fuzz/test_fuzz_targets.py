@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.fuzz.targets import CORPUS, TARGETS
+from tests.fuzz.targets import CORPUS, FOUND, TARGETS
 from tests.unit.hostile.records import edited
 
 SEED = 20261126
@@ -24,4 +24,4 @@ def test_each_parser_keeps_the_rules(target):
 
 
 def test_each_file_of_the_corpus_belongs_to_a_target():
-    assert {one.stem for one in CORPUS.glob("*.txt")} <= {one.name for one in TARGETS}
+    assert {one.stem for folder in (CORPUS, FOUND) for one in folder.glob("*.txt")} <= {one.name for one in TARGETS}

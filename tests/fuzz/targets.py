@@ -51,10 +51,10 @@ TARGETS = (
     Target("registry-confluent", registered(ConfluentHeader(), confluent_number), decoding.payloads),
     Target("registry-glue", registered(GlueHeader(), glue_number), decoding.payloads),
     Target("avro-file", files("avro"), decoding.avro_files),
-    # The library that reads Ion never returns from some damaged files: docs/reliability.md.
+    # The library that reads Ion never returns from some damaged files: docs/reliability/foreign-bytes.md.
     Target("ion-file", files("ion"), decoding.ion_files, edits=False),
     Target("xml-file", files("xml", rowTag="row"), decoding.xml_files),
-    # Arrow raises outside of our calls for a line of too many values that is not UTF-8: docs/reliability.md.
+    # Arrow raises outside of our calls for a line of too many values that is not UTF-8: docs/reliability/foreign-bytes.md.
     Target("csv-file", files("csv", withHeader=True), decoding.csv_files, edits=False),
     Target(
         "csv-multiline", files("csv", withHeader=True, multiLine=True, escaper="\\"), decoding.csv_files, edits=False

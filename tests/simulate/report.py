@@ -37,7 +37,7 @@ def as_markdown(first: int, total: Sum, found: Mapping[str, Sum], secs: float, s
     lines = [
         wrapped(f"Run of {when}, seeds from {first}, {secs:.0f} s with {os.cpu_count()} processes. {ran}."),
         "",
-        "| Stories | Simulated hours | Batches | Records | Starts | Actions | Looks | Violations | Processor s |",
+        "| Stories | Simulated hours | Batches | Records | Starts | Actions | Looks | Violations | CPU s |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         "".join(f"| {n:,} " for n in (total.stories, round(total.hours), total.batches, total.records, total.starts))
         + "".join(f"| {n:,} " for n in (total.actions, total.looks, len(total.violations), round(total.cpu_secs)))

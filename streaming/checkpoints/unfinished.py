@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gluepot.commit import FILES, Journal, QueryWrites, Write
-from gluepot.commit.record import CommitRecord
+from gluepot.commit.record import CommitRecord, input_text
+from gluepot.connectors.values import coalesced
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, place_of
-from gluepot.streaming.checkpoints.contents import QueryId
+from gluepot.streaming.checkpoints.contents import OffsetFile, QueryId
 from gluepot.streaming.checkpoints.snapshot import Snapshot
 
 
@@ -31,15 +32,20 @@ def unfinished(snapshot: Snapshot, records: Iterable[CommitRecord]) -> Unfinishe
 
     Args:
         snapshot: the checkpoint, which may be an older copy.
-        records: live manifests of the query's tables. If they are of a later batch, the batch has ended, because Spark
-            begins a batch only after the one before it.
+        records: live manifests of the query's tables. The batch matters only if they hold something of it, from the
+            records that the checkpoint says. If they are of a later batch, it has ended, because Spark begins a batch
+            only after the one before it.
     """
     planned, query = snapshot.batches("offsets"), snapshot.query_id()
     if not planned or planned[-1] in snapshot.batches("commits") or not isinstance(query, QueryId):
         return None
     batch = Unfinished(query.text, planned[-1])
-    is_old = any(one.key.query_id == batch.query_id and one.key.batch_id > batch.batch_id for one in records)
-    return None if is_old else batch
+    own = [one for one in records if one.key.query_id == batch.query_id and one.key.batch_id >= batch.batch_id]
+    entry = snapshot.offsets().get(batch.batch_id)
+    if not isinstance(entry, OffsetFile) or any(one.key.batch_id > batch.batch_id for one in own):
+        return None
+    planned_input = input_text(coalesced(part for one in entry.positions for part in one.ranges()), "")
+    return batch if any(one.files and one.input == planned_input for one in own) else None
 
 
 def without(records: Iterable[CommitRecord], batch: Unfinished | None) -> list[CommitRecord]:

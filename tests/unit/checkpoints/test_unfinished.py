@@ -1,17 +1,26 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gluepot.commit import FILES, Journal, Write, place_digest
-from gluepot.commit.record import CommitRecord
+from gluepot.commit.record import CommitRecord, FileEntry
+from gluepot.connectors.kafka.positions import split
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.core.storage import open_storage
 from gluepot.streaming.checkpoints.snapshot import read
 from gluepot.streaming.checkpoints.unfinished import Unfinished, require_choice, take_back, unfinished, without
-from tests.unit.checkpoints.made import QUERY, checkpoint
+from tests.unit.checkpoints.made import QUERY, checkpoint, positions
 
 BATCH = Unfinished(QUERY, 4)
+
+
+def written(query_id: str, batch_id: int) -> CommitRecord:
+    file = FileEntry("a.parquet", 1, 1, 0, rejects=False, encoding={"format": "parquet"})
+    ranges = split(positions(batch_id + 1)[batch_id])
+    return CommitRecord(CommitKey(query_id, batch_id, "sink"), 1, files=[file], ranges=ranges)
 
 
 @pytest.fixture
@@ -26,13 +35,20 @@ def made(tmp_path):
 
 
 def test_a_batch_that_is_planned_and_not_committed_is_unfinished(made):
-    assert unfinished(read(made(done=4)), [CommitRecord(CommitKey(QUERY, 4, "sink"), 1)]) == BATCH
+    assert unfinished(read(made(done=4)), [written(QUERY, 4)]) == BATCH
+
+
+def test_a_batch_of_which_the_tables_hold_nothing_does_not_matter(made):
+    begun = read(made(done=4))
+    assert unfinished(begun, [written(QUERY, 3)]) is None
+    assert unfinished(begun, [replace(written(QUERY, 4), files=())]) is None
+    assert unfinished(begun, [replace(written(QUERY, 4), ranges=written(QUERY, 3).ranges)]) is None
 
 
 def test_a_batch_behind_which_a_table_holds_another_one_has_ended(made):
     old = read(made(done=4))
-    assert unfinished(old, [CommitRecord(CommitKey(QUERY, 5, "sink"), 1)]) is None
-    assert unfinished(old, [CommitRecord(CommitKey("other", 5, "sink"), 1)]) == BATCH
+    assert unfinished(old, [written(QUERY, 4), written(QUERY, 5)]) is None
+    assert unfinished(old, [written(QUERY, 4), written("other", 5)]) == BATCH
 
 
 def test_of_a_whole_checkpoint_no_batch_is_unfinished(made):

@@ -92,7 +92,6 @@ def take_back(storage: Storage, batch: Unfinished, token: int, tables: Mapping[s
             " job itself can take it back; start the job once more so that the batch ends, and rewind then."
         )
     writes = QueryWrites(batch.query_id, token, journal)
-    writes.begin_attempt(batch.batch_id)
     for location, records in tables.items():
         for one in records:
             if (one.key.query_id, one.key.batch_id) == (batch.query_id, batch.batch_id) and one.files:

@@ -17,7 +17,6 @@ _COMMIT = re.compile(r"_gluepot/commits/(?:[0-9a-f]{32}/[0-9]+/)?([0-9a-f]{32})\
 _COMPACTION = re.compile(r"_gluepot/compactions/([0-9]+)\.json")
 
 Files = Mapping[str, bytes]
-Place = tuple[str, int, int]  # topic id, partition, offset
 
 
 @dataclass(slots=True)
@@ -27,7 +26,6 @@ class View:
     Args:
         ids: how often each record is there.
         rejected: how often each rejected record is there, by partition and offset.
-        batches: the records of each batch in the table, by query and batch, and the manifest's ranges.
         named: all files that count.
         faults: what contradicts itself.
     """
@@ -35,7 +33,6 @@ class View:
     ids: Counter[int] = field(default_factory=Counter)
     rejected: Counter[tuple[int, int]] = field(default_factory=Counter)
     named: set[str] = field(default_factory=set)
-    ranges: list[tuple[str, int, int, int]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
@@ -65,7 +62,6 @@ class Reader:
                 entries += [("compaction", one) for one in record["files"]]
         for _, data in newest.values():
             record = self._json(data)
-            view.ranges += [(one["stream_id"], int(one["shard"]), one["start"], one["end"]) for one in record["ranges"]]
             key = record["key"]
             entries += [
                 (f"batch {key['batch_id']} of {key['query_id'][:8]}, {key['ctx']}", one) for one in record["files"]

@@ -25,8 +25,7 @@ def play(plan: Plan) -> Outcome:
     """
     world = World(plan.seed)
     disk = Disk(world)
-    for name in ("lake",):
-        disk.root.change(name, Folder())
+    disk.root.change("lake", Folder())
     disk.root.sync()
     disks = {"a": disk, "b": disk}  # a shared file system
     store, broker = ObjectStore(world), Broker(world)

@@ -83,9 +83,13 @@ class LocalStorage:
                 _make_folder(self.disk, path.parent)
                 self.disk.rename(self._path(source), path)
                 reach("storage.moved")
-            # Without the first folders, a power cut may leave a file under its old name as well.
-            for folder in sorted({self._path(key).parent for one in moves for key in one}):
+            targets = {self._path(target).parent for _, target in moves}
+            for folder in sorted(targets):
                 self.disk.sync_folder(folder)
+            # Otherwise a power cut may leave a file under its old name as well.
+            for folder in sorted({self._path(source).parent for source, _ in moves} - targets):
+                with suppress(FileNotFoundError):  # a driver that took over has removed what was staged
+                    self.disk.sync_folder(folder)
 
     def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:  # noqa: D102
         start = f"{checked(folder)}/" if folder else ""

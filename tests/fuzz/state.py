@@ -94,7 +94,7 @@ def offset_entries(data: bytes) -> None:
             if isinstance(found, OffsetFile):
                 for one in found.positions:
                     refusing(one.ranges)
-                    must(type(one).from_json(one.to_json()) == one, "Positions are not read as they were written.")
+                    must(_same(one), "Positions are not read as they were written.")
 
 
 def _with_right_checks(data: bytes) -> bytes:
@@ -152,11 +152,17 @@ def checkpoint_seeds() -> list[bytes]:
     ]
 
 
+def _same(one: StreamPositions[Any]) -> bool:
+    """Tell whether positions are read as they were written; streams without a shard are not written."""
+    again = type(one).from_json(one.to_json())
+    return (again.spans, again.notes, again.after) == (one.spans, one.notes, one.after)
+
+
 def start_files(data: bytes) -> None:
     for text in (data, _with_right_checks(data)):
         found = refusing(lambda text=text: parse_start(text))
         if found is not None:
-            must(type(found).from_json(found.to_json()) == found, "A start is not read as it was written.")
+            must(_same(found), "A start is not read as it was written.")
 
 
 def start_seeds() -> list[bytes]:

@@ -50,6 +50,7 @@ _LOGICAL = {
 # means a schema of too many levels.
 _UNREADABLE = (
     ValueError,
+    OverflowError,
     EOFError,
     LookupError,
     StopIteration,

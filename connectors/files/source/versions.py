@@ -86,7 +86,13 @@ class _ReadFolders(Mapping[str, AbstractSet[Identity]]):
     def __getitem__(self, folder: str) -> AbstractSet[Identity]:
         columns, newest = self._columns[folder], self._newest
         if newest[0] != folder:
-            newest = self._newest = folder, set().union(*(zip(*one, strict=True) for one in columns))
+            try:
+                newest = folder, set().union(*(zip(*one, strict=True) for one in columns))
+            except UNFIT as error:
+                raise CheckpointError(
+                    f"a bookmark cannot be read where it names files of {folder}; reset it"
+                ) from error
+            self._newest = newest
         return newest[1]
 
     def __contains__(self, folder: object) -> bool:

@@ -93,6 +93,8 @@ def state_of(bodies: Sequence[str]) -> JdbcState | None:
             )
         columns = tuple(KeyColumn(one["name"], one["type"], Family(one["family"])) for one in plain["keys"])
         digests = base64.b64decode(plain["seen"], validate=True)
+        if len(digests) % _DIGEST_BYTES:
+            raise ValueError(len(digests))
         seen = Counter(digests[at : at + _DIGEST_BYTES] for at in range(0, len(digests), _DIGEST_BYTES))
         key = Key(columns, plain["descending"])
         last, window_from = tuple(plain["last"]), plain["window_from"]

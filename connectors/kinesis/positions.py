@@ -91,8 +91,13 @@ class Note:
             CheckpointError: it is of another form.
         """
         found = _NOTE.fullmatch(text)
-        if found is None:
+        note = None if found is None else cls._of(found)
+        if note is None or note.to_text() != text:
             raise CheckpointError(f"A note of the checkpoint cannot be read: {text[:120]!r}; use a newer Gluepot.")
+        return note
+
+    @classmethod
+    def _of(cls, found: re.Match[str]) -> Note:
         return cls(
             found["begins"] or "",
             int(found["records"] or 0),

@@ -125,6 +125,10 @@ def check_schedule(expression: str, now: datetime) -> None:
         raise CronError(f"The schedule {expression} never fires after {now:%Y-%m-%d %H:%M}; choose days that come.")
 
 
+# Messages repeat parts of a schedule. The list of all minutes and hours has 240 characters.
+_MOST_CHARACTERS = 400
+
+
 @lru_cache(maxsize=1024)
 def parse(expression: str) -> Cron:
     """Return a schedule.
@@ -132,6 +136,8 @@ def parse(expression: str) -> Cron:
     Raises:
         CronError: the expression is malformed, or fires more often than every five minutes.
     """
+    if len(expression) > _MOST_CHARACTERS:
+        raise CronError(f"The schedule has {len(expression)} characters; use at most {_MOST_CHARACTERS}.")
     found = _FORM.fullmatch(expression)
     if found is None:
         raise CronError(

@@ -184,6 +184,8 @@ def _is_range(what: Any) -> bool:
     if not isinstance(what, list) or len(what) not in (2, 4):
         return False
     signs, bounds = what[::2], what[1::2]
+    if not all(isinstance(sign, str) for sign in signs):
+        return False
     if not all(_is_number(one) and abs(one) <= _MOST_NUMBER for one in bounds):
         return False
     if len(signs) == 1:

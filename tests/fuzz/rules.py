@@ -9,8 +9,9 @@ from gluepot.core.errors import EtlError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows
 
-# The longest message that a person still reads; a message that repeats its whole input is longer.
-MOST_MESSAGE = 2_000
+# A message may repeat a value of 500 characters twice, and a control character takes four. One that repeats its whole
+# input is longer.
+MOST_MESSAGE = 4_500
 
 
 class Broken(Exception):

@@ -125,8 +125,8 @@ def check_schedule(expression: str, now: datetime) -> None:
         raise CronError(f"The schedule {expression} never fires after {now:%Y-%m-%d %H:%M}; choose days that come.")
 
 
-# Messages repeat parts of a schedule. The list of all minutes and hours has 240 characters.
-_MOST_CHARACTERS = 400
+# Messages repeat parts of a schedule. The lists of all minutes, hours and days have 314 characters.
+_MOST_CHARACTERS = 500
 
 
 @lru_cache(maxsize=1024)

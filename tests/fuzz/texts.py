@@ -12,11 +12,9 @@ from typing import Any
 
 from gluepot.catalog.values import Partition, Table
 from gluepot.connectors.files.source.predicate import parse_predicate
-from gluepot.core.clock import FakeClock
 from gluepot.core.errors import EtlError
 from gluepot.core.stored_json import parsed_json
 from gluepot.quality.dqdl.parser import parse
-from gluepot.service.context import Service
 from gluepot.service.decisions.cron import CronError, next_time
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.envelopes import EventError, Origin, received
@@ -24,12 +22,12 @@ from gluepot.service.events.patterns import PatternError, matches, parsed
 from gluepot.service.operations import operations_of
 from gluepot.service.partition_expressions import partition_filter
 from gluepot.service.schemas.formats import digest_of, problem_of, why_unreadable
-from gluepot.service.store.database import open_store
 from gluepot.service.wire import forms, shapes
 from gluepot.service.wire.app import SERVICES, called
 from scripts.test_folder import root
 from tests.fuzz.decoding import AVRO, JSON_SCHEMA, PROTO
 from tests.fuzz.rules import must, refusing
+from tests.unit.service.world import World
 
 EVENT = {"source": "aws.s3", "detail-type": "Object Created", "detail": {"bucket": {"name": "b"}, "size": 5}}
 
@@ -160,15 +158,7 @@ _REMOTE = {"AWSGlue.TestConnection"}
 @cache
 def operations() -> dict[str, Callable[[Any], dict[str, Any]]]:
     folder = Path(tempfile.mkdtemp(prefix="gluepot-fuzz-service-", dir=root()))
-    service = Service(
-        open_store(f"sqlite:///{folder / 'service.db'}"),
-        FakeClock(1_777_777_777.0),
-        lambda: None,
-        lambda run_id: folder / run_id,
-        {"GLUEPOT_STATE": str(folder)},
-        "000000000000",
-        "us-east-1",
-    )
+    service = World(folder, 1_777_777_777.0).service
     return {name: one for name, one in operations_of(service).items() if name not in _REMOTE}
 
 

@@ -8,14 +8,11 @@ import pytest
 from botocore.model import ListShape, MapShape, StructureShape
 from botocore.validate import ParamValidator
 
-from gluepot.core.clock import FakeClock
-from gluepot.service.context import Service
 from gluepot.service.errors import ServiceError
 from gluepot.service.operations import operations_of
-from gluepot.service.store.database import open_store
 from gluepot.service.wire.app import SERVICES, called
 from gluepot.service.wire.shapes import operation, violations
-from tests.unit.service.world import wrong_in
+from tests.unit.service.world import World, wrong_in
 
 REQUESTS = 1_000
 SEED = 20_260_504
@@ -89,18 +86,6 @@ class Generator:
         return None
 
 
-def service_of(folder):
-    return Service(
-        open_store(f"sqlite:///{folder / 'service.db'}"),
-        FakeClock(1_777_777_777.0),
-        lambda: None,
-        lambda run_id: folder / run_id,
-        {"GLUEPOT_STATE": str(folder)},
-        "000000000000",
-        "us-east-1",
-    )
-
-
 def outcome(operations, name, body):
     """Return the answer, or the refusal."""
     try:
@@ -110,7 +95,7 @@ def outcome(operations, name, body):
 
 
 def fuzz(folder, requests, seed):
-    service = service_of(folder)
+    service = World(folder, 1_777_777_777.0).service
     operations = operations_of(service)
     generator = Generator(seed)
     counts = Counter()

@@ -23,9 +23,9 @@ whenever it wakes up.
 """
 
 from gluepot.commit.history import Published, live
-from gluepot.commit.journal import Journal, Write, place_digest
+from gluepot.commit.journal import Journal, Write, newest_state, place_digest
 from gluepot.commit.overlap import History
-from gluepot.commit.publish import abort, adopted, publish, recover
+from gluepot.commit.publish import abort, adopted, publish, published, recover
 from gluepot.commit.refusal import Origin, refuse_overlap
 from gluepot.commit.tally import Tally
 from gluepot.commit.target import Target, open_target
@@ -45,9 +45,11 @@ __all__ = [
     "abort",
     "adopted",
     "live",
+    "newest_state",
     "open_target",
     "place_digest",
     "publish",
+    "published",
     "recover",
     "refuse_overlap",
 ]

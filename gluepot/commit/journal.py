@@ -9,6 +9,10 @@ is. So every write is announced here before it does anything that lasts.
 The states form a chain. Each driver creates its first state when it starts, and each state is created exclusively. So
 if a driver wakes up after another one took over, it finds the next number taken, and announces and publishes nothing
 new. Usually all batches make the same writes, and then the journal does not change after the start.
+
+A state also names the batch that runs again, until its function has returned. An entry of the commit log that an
+earlier attempt was about to write may still appear then, and would end the batch half replaced; see
+`gluepot.streaming.checkpoints.late_commit`.
 """
 
 from __future__ import annotations
@@ -69,17 +73,22 @@ class State:
         writes: the writes that attempts of the newest batch may have published.
         checkpoint: location of the checkpoint in which it was created. A copied checkpoint has the same query id, so
             the writes that its journal names belong to the original query and must never be taken back.
+        repeats: the batch that runs again and has not ended: the id of its query, and its number. None if there is
+            none, and in a journal of an older Gluepot.
     """
 
     number: int
     token: int
     writes: frozenset[Write] = frozenset()
     checkpoint: str = ""
+    repeats: tuple[str, int] | None = None
 
     def to_bytes(self) -> bytes:
         """Return the JSON text."""
         writes = [asdict(one) for one in sorted(self.writes)]
         plain = {"version": _VERSION, "token": self.token, "checkpoint": self.checkpoint, "writes": writes}
+        if self.repeats is not None:
+            plain["repeats"] = {"query": self.repeats[0], "batch": self.repeats[1]}
         return json.dumps(plain, indent=1).encode()
 
     @classmethod
@@ -94,7 +103,9 @@ class State:
             if plain["version"] != _VERSION:
                 raise CheckpointError(f"it has version {plain['version']}; use a newer Gluepot")
             writes = frozenset(Write(**one) for one in plain["writes"])
-            return cls(number, int(plain["token"]), writes, str(plain["checkpoint"]))
+            again = plain.get("repeats")
+            repeats = None if again is None else (str(again["query"]), int(again["batch"]))
+            return cls(number, int(plain["token"]), writes, str(plain["checkpoint"]), repeats)
         except UNFIT as damaged:
             raise CheckpointError(f"({len(text)} bytes) is not as it was written") from damaged
 
@@ -115,11 +126,12 @@ class Journal:
         self._storage = storage
         self._token = token
         self._changing = Lock()
-        newest = self._newest() or State(0, 0)
+        newest = _newest(storage) or State(0, 0)
         if newest.token > token:
             raise self._taken_over()
-        self._found = newest.writes if newest.checkpoint == storage.url else frozenset()
-        self._state = self._next(newest, self._found)
+        own = _own(newest, storage)
+        self._found = own.writes
+        self._state = self._next(newest, own.writes, own.repeats)
 
     @property
     def found(self) -> frozenset[Write]:
@@ -141,27 +153,53 @@ class Journal:
             if write in self._state.writes:
                 return
             kept = (one for one in self._state.writes if used.get(one, batch_id) >= batch_id - _KEPT_BATCHES)
-            self._state = self._next(self._state, (*kept, write))
+            self._state = self._next(self._state, (*kept, write), self._state.repeats)
 
-    def _next(self, before: State, writes: Iterable[Write]) -> State:
+    @property
+    def repeats(self) -> tuple[str, int] | None:
+        """The batch that runs again and has not ended, as its query's id and its number."""
+        return self._state.repeats
+
+    def repeat(self, query_id: str, batch_id: int) -> None:
+        """Note that a batch runs again, before it changes anything that an earlier attempt of it has written.
+
+        Raises:
+            LeaseHeld: a later driver has opened the journal.
+        """
+        self._note((query_id, batch_id))
+
+    def ended(self) -> None:
+        """Note that a batch has ended: everything is as its last attempt wrote it.
+
+        Raises:
+            LeaseHeld: a later driver has opened the journal.
+        """
+        self._note(None)
+
+    def _note(self, repeats: tuple[str, int] | None) -> None:
+        with self._changing:
+            if self._state.repeats != repeats:
+                self._state = self._next(self._state, self._state.writes, repeats)
+
+    def _next(self, before: State, writes: Iterable[Write], repeats: tuple[str, int] | None) -> State:
         """Create the state after another one, and read back which state is newest; the storage's reply does not count.
 
         A lost reply makes our own state look like that of another driver, and a request that we gave up may still be
-        carried out later. The writes of such a state are added to the next one, and so are those of a state that an
+        carried out later. What such a state names is added to the next one, and so is what a state names that an
         earlier driver creates at this very moment.
         """
         wanted = frozenset(writes)
         while True:
-            state = State(before.number + 1, self._token, wanted, self._storage.url)
+            state = State(before.number + 1, self._token, wanted, self._storage.url, repeats)
             self._storage.create(_path(state.number), state.to_bytes())
-            newest = self._newest()
+            newest = _newest(self._storage)
             if newest == state:
                 break
             if newest is None or newest.token > self._token:
                 raise self._taken_over()
             self._found |= newest.writes
-            before, wanted = newest, wanted | newest.writes
-        self._storage.delete(_path(number) for number in self._numbers() if number < state.number)
+            before, wanted, repeats = newest, wanted | newest.writes, repeats or newest.repeats
+        self._storage.delete(_path(number) for number in _numbers(self._storage) if number < state.number)
         return state
 
     def _taken_over(self) -> LeaseHeld:
@@ -170,24 +208,41 @@ class Journal:
             " no more"
         )
 
-    def _newest(self) -> State | None:
-        numbers = self._numbers()
-        while numbers:
-            number = numbers.pop()
-            try:
-                return State.from_bytes(number, self._storage.get(_path(number)))
-            except FileNotFoundError:  # a listing may be older than the files
-                continue
-            except CheckpointError as damaged:
-                raise CheckpointError(
-                    f"{self._storage.url}/{_path(number)} {damaged}; restore it, or remove it if the newest batch was"
-                    " committed"
-                ) from damaged
-        return None
 
-    def _numbers(self) -> list[int]:
-        names = (key.rsplit("/", 1)[-1].removesuffix(".json") for key in self._storage.list(FOLDER))
-        return sorted(int(name) for name in names if name.isdecimal())
+def newest_state(storage: Storage) -> State:
+    """Return what the journal says at this moment; an empty state if there is none, or if it is of another checkpoint.
+
+    Args:
+        storage: the checkpoint's storage.
+
+    Raises:
+        CheckpointError: the journal's newest file cannot be read.
+    """
+    return _own(_newest(storage), storage)
+
+
+def _own(newest: State | None, storage: Storage) -> State:
+    return State(0, 0) if newest is None or newest.checkpoint != storage.url else newest
+
+
+def _newest(storage: Storage) -> State | None:
+    numbers = _numbers(storage)
+    while numbers:
+        number = numbers.pop()
+        try:
+            return State.from_bytes(number, storage.get(_path(number)))
+        except FileNotFoundError:  # a listing may be older than the files
+            continue
+        except CheckpointError as damaged:
+            raise CheckpointError(
+                f"{storage.url}/{_path(number)} {damaged}; restore it, or remove it if the newest batch was committed"
+            ) from damaged
+    return None
+
+
+def _numbers(storage: Storage) -> list[int]:
+    names = (key.rsplit("/", 1)[-1].removesuffix(".json") for key in storage.list(FOLDER))
+    return sorted(int(name) for name in names if name.isdecimal())
 
 
 def _path(number: int) -> str:

@@ -25,9 +25,9 @@ from gluepot.core.failpoints import reach
 from gluepot.core.storage import Storage
 from gluepot.frames.schema import align, merge_schemas
 from gluepot.tables.columns import choose, table_columns
-from gluepot.tables.file_check import file_findings
+from gluepot.tables.file_check import file_finding
 from gluepot.tables.files import TableFile, table_files
-from gluepot.tables.reading import PARALLEL_READS, side_by_side
+from gluepot.tables.reading import PARALLEL_READS, opened_file, side_by_side
 from gluepot.tables.table import published_and_compacted
 
 TARGET_BYTES = 128 << 20
@@ -125,7 +125,8 @@ def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: st
 
     Raises:
         ConfigError: nothing was ever published there, or the column to sort by does not exist.
-        TransientError: another compaction came first; nothing is lost, run it again.
+        TransientError: a job or another compaction has replaced a file meanwhile; nothing is lost, run it again.
+        PermanentError: a file is gone, although a manifest names it, or was damaged meanwhile.
         CheckpointError: a manifest or a record cannot be read.
     """
     settle(storage, owner)
@@ -157,11 +158,11 @@ def _compared(storage: Storage, files: Sequence[TableFile]) -> tuple[list[TableF
     sound: list[TableFile] = []
     refused: list[Refused] = []
     with ThreadPoolExecutor(PARALLEL_READS) as pool:
-        found = list(pool.map(lambda file: list(file_findings(storage, storage, file)), files))
-    for file, findings in zip(files, found, strict=True):
-        if findings:
+        compared = list(pool.map(lambda file: file_finding(storage, storage, file), files))
+    for file, found in zip(files, compared, strict=True):
+        if found is not None:
             restore = f"restore {storage.url}/{file.path} from a copy and compact again"
-            refused.append(Refused(file.path, f"{findings[0].message}; compaction leaves it alone: {restore}"))
+            refused.append(Refused(file.path, f"{found.message}; compaction leaves it alone: {restore}"))
         else:
             sound.append(file)
     return sound, refused
@@ -175,7 +176,7 @@ def _alike(storage: Storage, files: Sequence[TableFile]) -> Iterator[tuple[list[
     """
 
     def schema_of(file: TableFile) -> pa.Schema:
-        with storage.reader(file.path) as opened:
+        with opened_file(storage, file) as opened:
             return parquet_schema(opened)
 
     groups: list[tuple[list[TableFile], pa.Schema]] = []
@@ -226,7 +227,7 @@ def _written(
 
 def _rows(storage: Storage, files: Sequence[TableFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     def read(file: TableFile) -> Iterator[pa.RecordBatch]:
-        with storage.reader(file.path) as opened:
+        with opened_file(storage, file) as opened:
             for batch in read_parquet(opened, file.encoding, schema, schema.names):
                 plain = pa.schema([pa.field(one.name, one.type) for one in batch.schema])
                 yield align(pa.RecordBatch.from_arrays(batch.columns, schema=plain), schema)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -60,10 +62,22 @@ def read_file(storage: Storage, file: TableFile, columns: Sequence[TableColumn])
     partition = file.partition
     schema = pa.schema([]) if file.schema is None else pa.ipc.read_schema(pa.py_buffer(file.schema))
     names = [column.source.name for column in columns if column.source.name not in partition]
+    with opened_file(storage, file) as opened:
+        for batch in read(opened, file.encoding, schema, names):
+            yield in_columns(batch, partition, columns)
+
+
+@contextmanager
+def opened_file(storage: Storage, file: TableFile) -> Iterator[BinaryIO]:
+    """Open a data file that is read while this is open.
+
+    Raises:
+        TransientError: it was replaced, compacted or purged since the table was opened.
+        PermanentError: it is gone, although a manifest names it, or it is damaged.
+    """
     try:
         with storage.reader(file.path) as opened:
-            for batch in read(opened, file.encoding, schema, names):
-                yield in_columns(batch, partition, columns)
+            yield opened
     except FileNotFoundError as error:
         raise _gone(storage, file) from error
     except BROKEN_FILE as error:

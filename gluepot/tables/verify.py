@@ -11,7 +11,7 @@ from gluepot.commit.rolling import indexes, rolled_records
 from gluepot.connectors.files.sink.layout import REJECTS
 from gluepot.core.storage import Storage
 from gluepot.tables.coverage import Coverage, coverage
-from gluepot.tables.file_check import file_findings
+from gluepot.tables.file_check import file_finding
 from gluepot.tables.files import TableFile, rejects_files, table_files
 from gluepot.tables.findings import (
     Finding,
@@ -122,5 +122,6 @@ def _is_there(storage: Storage, path: str) -> bool:
 
 def _check_files(table: Storage, named: Iterable[tuple[Storage, TableFile]]) -> Iterator[Finding]:
     with ThreadPoolExecutor(_PARALLEL_READS) as pool:
-        for findings in pool.map(lambda one: list(file_findings(table, *one)), named):
-            yield from findings
+        for found in pool.map(lambda one: file_finding(table, *one), named):
+            if found is not None:
+                yield found

@@ -27,8 +27,9 @@ def start_over(storage: Storage, snapshot: Snapshot, start: StreamPositions[Any]
         The backup folder's key.
     """
     backup = backup_folder(clock)
-    if START_FILE in snapshot.contents:
-        set_aside(storage, [START_FILE], backup)
+    if (last := snapshot.contents.get(START_FILE)) is not None:
+        # Overwritten and not removed: an object store may carry out a deletion again when the new file is there.
+        storage.put(f"{backup}/{START_FILE}", last)
     write_start(storage, start)
     set_aside(storage, sorted(history(snapshot.names), key=lambda key: key != "metadata"), backup)
     return backup

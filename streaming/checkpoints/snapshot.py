@@ -42,6 +42,11 @@ class Snapshot:
         """Return the batch ids of a log, `offsets` or `commits`, ascending, including entries that were not read."""
         return sorted(name.batch_id for name in self.names if name.kind == log and name.batch_id is not None)
 
+    def begun(self) -> int | None:
+        """Return the batch that is planned and not committed; None if there is none."""
+        planned = self.batches("offsets")
+        return planned[-1] if planned and planned[-1] not in self.batches("commits") else None
+
     def query_id(self) -> QueryId | Damage | None:
         """Return the query id in `metadata`; None if the file does not exist."""
         data = self.contents.get(METADATA)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gluepot.commit import FILES, Journal, QueryWrites, Write
+from gluepot.commit import FILES, Journal, QueryWrites, Target, Write, newest_state, place_digest, published
 from gluepot.commit.record import CommitRecord, input_text
-from gluepot.connectors.values import coalesced
+from gluepot.connectors.values import CommitKey, coalesced
 from gluepot.core.errors import ConfigError
-from gluepot.core.storage import Storage, place_of
+from gluepot.core.storage import Storage, open_storage, place_of
 from gluepot.streaming.checkpoints.contents import OffsetFile, QueryId
+from gluepot.streaming.checkpoints.late_commit import late_commit
 from gluepot.streaming.checkpoints.snapshot import Snapshot
 
 
@@ -27,25 +28,58 @@ class Unfinished:
     batch_id: int
 
 
-def unfinished(snapshot: Snapshot, records: Iterable[CommitRecord]) -> Unfinished | None:
-    """Return the batch that the checkpoint's query has begun and not ended; None if there is none. Pure.
+def unfinished(storage: Storage, snapshot: Snapshot, records: Iterable[CommitRecord]) -> Unfinished | None:
+    """Return the batch that the checkpoint's query has begun and not ended, if tables hold something of it.
 
     Args:
+        storage: the checkpoint's storage.
         snapshot: the checkpoint, which may be an older copy.
-        records: live manifests of the query's tables. The batch matters only if they hold something of it, from the
-            records that the checkpoint says. If they are of a later batch, it has ended, because Spark begins a batch
-            only after the one before it.
+        records: live manifests of tables of the query. The tables that the checkpoint's journal names are read as well.
+
+    Raises:
+        CheckpointError, TransientError: the journal or one of its tables cannot be read.
     """
-    planned, query = snapshot.batches("offsets"), snapshot.query_id()
-    if not planned or planned[-1] in snapshot.batches("commits") or not isinstance(query, QueryId):
+    state = newest_state(storage)
+    batch = begun(snapshot, state.repeats)
+    if batch is None:
         return None
-    batch = Unfinished(query.text, planned[-1])
+    return batch if is_held(snapshot, batch, [*records, *_published(batch, state.writes)]) else None
+
+
+def begun(snapshot: Snapshot, repeats: tuple[str, int] | None) -> Unfinished | None:
+    """Return the batch that is planned and not committed, or that runs again; None if there is none. Pure.
+
+    Args:
+        snapshot: the checkpoint.
+        repeats: what the journal says of a batch that runs again.
+    """
+    query = snapshot.query_id()
+    if not isinstance(query, QueryId):
+        return None
+    batch_id = snapshot.batches("commits")[-1] if late_commit(snapshot, repeats) else snapshot.begun()
+    return None if batch_id is None else Unfinished(query.text, batch_id)
+
+
+def is_held(snapshot: Snapshot, batch: Unfinished, records: Iterable[CommitRecord]) -> bool:
+    """Tell whether manifests hold something of an unfinished batch, from the records that the checkpoint says. Pure.
+
+    If they hold a later batch, it has ended, because Spark begins a batch only after the one before it.
+    """
     own = [one for one in records if one.key.query_id == batch.query_id and one.key.batch_id >= batch.batch_id]
     entry = snapshot.offsets().get(batch.batch_id)
     if not isinstance(entry, OffsetFile) or any(one.key.batch_id > batch.batch_id for one in own):
-        return None
+        return False
     planned_input = input_text(coalesced(part for one in entry.positions for part in one.ranges()), "")
-    return batch if any(one.files and one.input == planned_input for one in own) else None
+    return any(one.files and one.input == planned_input for one in own)
+
+
+def _published(batch: Unfinished, writes: Iterable[Write]) -> Iterator[CommitRecord]:
+    for write in writes:
+        if write.kind == FILES:
+            key = CommitKey(batch.query_id, batch.batch_id, write.ctx, place_digest(write.place))
+            table = open_storage(write.place)
+            if (record := published(Target(table, table), key)) is not None:
+                yield record
 
 
 def without(records: Iterable[CommitRecord], batch: Unfinished | None) -> list[CommitRecord]:

@@ -20,7 +20,7 @@ from gluepot.connectors.streams.rejects import discard, rejects_root
 from gluepot.connectors.streams.start import read_start
 from gluepot.connectors.values import SourceRange, coalesced
 from gluepot.core.checkpoint import Checkpoint
-from gluepot.core.errors import CheckpointError, EtlError
+from gluepot.core.errors import CheckpointError, EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import bind_context, get_logger
 from gluepot.engine import execute, on_driver, task_ranges
@@ -29,7 +29,7 @@ from gluepot.engine.write_totals import RecordSchema, WriteTotals
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 from gluepot.frames.schema.changes import by_kind
 from gluepot.streaming.checkpoints import lease
-from gluepot.streaming.checkpoints.start import mend_power_cut, refuse_damage
+from gluepot.streaming.checkpoints.start import mend_late_commit, prepare
 from gluepot.streaming.count_ahead.prediction import Prediction
 from gluepot.streaming.count_ahead.speculation import Speculation, Use
 from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, run_known, run_rows
@@ -78,6 +78,8 @@ class _Run:
         last_positions: the positions of the last batch.
         failed_batch: the batch whose function failed last.
         caught_up: whether a drain of Spark's own sources is complete.
+        planned: the batch that was planned and not committed when the query started.
+        returned: the last batch whose function returned in this driver.
     """
 
     gate: threading.Lock = field(default_factory=threading.Lock)
@@ -91,6 +93,8 @@ class _Run:
     last_positions: list[StreamPositions[Any]] = field(default_factory=list)
     failed_batch: int | None = None
     caught_up: bool = False
+    planned: int | None = None
+    returned: int | None = None
 
 
 class _Drain:
@@ -154,6 +158,7 @@ class Query:
         self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
         self._lag = LagWatch(self._inputs.backlog, session.clock, failed=partial(self._failed_beside, "lag"))
         self._schema = RecordSchema()
+        self._journal: Journal | None = None
         self._known: KnownTargets | None = None
         self._rolling: threading.Thread | None = None
         self._scope = Scope()
@@ -248,8 +253,7 @@ class Query:
         if (metrics := self._session.metrics) is not None:
             self._beside("metrics", lambda: metrics.announce(self._name, self._settings.window_size_secs))
         storage = self._checkpoint.storage
-        mend_power_cut(storage, self._session.clock)
-        refuse_damage(storage)
+        self._run.planned = prepare(storage, self._session.clock).begun()
         chosen = read_start(storage) is not None
         self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
         self._quarantine.check()
@@ -265,6 +269,8 @@ class Query:
         self._run.error = None
         self._run.failed_batch = None
         self._run.stopping = False
+        if self._journal is not None and self._journal.repeats is not None:
+            mend_late_commit(self._checkpoint.storage, self._session.clock)
         self._inputs.begin()
         query = (
             self._triggered(self._frame.writeStream.foreachBatch(self._on_batch))
@@ -372,11 +378,13 @@ class Query:
                 f"The checkpoint {self._checkpoint.location} has lost its metadata while the query ran; if somebody has"
                 " moved or rewound it, start the job again."
             )
+        known = self._targets(query_id, token)
+        self._begin_again(query_id, batch_id)
         ranges = self._inputs.ranges(positions)
         speculation = Speculation(self._prediction)
         writer = TableWriter(
             Writing(query_id, batch_id, token, self._origin),
-            self._targets(query_id, token),
+            known,
             given=Given(ranges, "" if ranges else self._inputs.digest(batch_id)),
             totals=WriteTotals(self._schema),
             rejects_path=self._settings.rejects_path,
@@ -388,6 +396,9 @@ class Query:
         filled = self._fill(frame, positions, context)
         writer.settle()
         reach("batch.settled")
+        assert self._journal is not None  # opened with the targets
+        self._journal.ended()
+        run.returned = batch_id
         attempts = run.failures + 1
         run.last_positions = positions
         run.done_batches += filled
@@ -409,6 +420,22 @@ class Query:
         run.last_started_epoch = began_epoch
         if stats is not None:
             self._report(stats)
+
+    def _begin_again(self, query_id: str, batch_id: int) -> None:
+        """Note in the journal if a batch runs again that Spark may have been about to commit.
+
+        Raises:
+            TransientError: a batch before this one runs again and has not ended.
+        """
+        assert self._journal is not None  # opened with the targets
+        if batch_id in (self._run.planned, self._run.returned):
+            self._journal.repeat(query_id, batch_id)
+        unended = self._journal.repeats
+        if unended is not None and unended[0] == query_id and unended[1] < batch_id:
+            raise TransientError(
+                f"batch {batch_id} has to wait: batch {unended[1]} runs again, and its entry in the commit log is of an"
+                " earlier attempt"
+            )
 
     def _rows_in(self, totals: WriteTotals, positions: Sequence[StreamPositions[Any]]) -> int:
         """Return how many records the batch held. Rows that a write got from a DataFrame may be more or fewer."""
@@ -477,8 +504,8 @@ class Query:
         """Return what this driver knows about the query's targets; the first call opens the checkpoint's journal."""
         known = self._known
         if known is None or known.tables.query_id != query_id:
-            journal = Journal(self._checkpoint.storage, token)
-            tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
+            self._journal = Journal(self._checkpoint.storage, token)
+            tables = QueryWrites(query_id, token, self._journal, self._checkpoint.replaced_query_ids())
             known = self._known = KnownTargets(tables) if known is None else replace(known, tables=tables)
         return known
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -35,6 +35,15 @@ class Broker:
         self.world = world
         self.topics: dict[str, Topic] = {}
         self.away_until = 0.0
+        self._before: tuple[str, Callable[[], None]] | None = None
+
+    def before_a_request(self, change: Callable[[], None]) -> None:
+        """Let something change just before the next request of some kind; each kind is as likely."""
+        self._before = self.world.faults.choice(("describe topics", "list offsets", "consume")), change
+
+    def come_back(self) -> None:
+        """Answer from now on, and change nothing any more."""
+        self.away_until, self._before = 0.0, None
 
     def create(self, name: str, partitions: int) -> Topic:
         """Create a topic, in the place of one that has the name."""
@@ -48,9 +57,16 @@ class Broker:
         topic.partitions[partition].append(value)
         return topic.topic_id, topic.end(partition) - 1
 
+    def asked(self, what: str, where: str = "") -> None:
+        """Let time pass for a request."""
+        self.world.act(threads.process(), what, where, longest_secs=0.003)
+        if self._before is not None and self._before[0] == what:
+            (_, change), self._before = self._before, None
+            change()
+
     def trouble(self, what: str) -> KafkaException | None:
         """Let time pass for a request; return an error if the broker is away."""
-        self.world.act(threads.process(), "kafka", what, longest_secs=0.003)
+        self.asked(what)
         if self.world.now >= self.away_until:
             return None
         threads.pause(1.0)
@@ -115,7 +131,7 @@ class Consumer:
 
     def consume(self, most: int, timeout: float) -> list[Message]:
         world = self._broker.world
-        world.act(threads.process(), "consume", "" if self._at is None else self._at.topic, longest_secs=0.003)
+        self._broker.asked("consume", "" if self._at is None else self._at.topic)
         if self._at is None or world.now < self._broker.away_until:
             threads.pause(timeout)
             return []

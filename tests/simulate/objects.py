@@ -1,7 +1,8 @@
 """An object store behind a network, in place of obstore's client: requests get lost, come late, or come twice.
 
 The client asks again when no answer comes, as obstore does: the store may then have carried out the first request, or
-may carry it out later, even when the process that sent it is dead.
+may carry it out later, even when the process that sent it is dead. Only the creation of an object that must not exist
+yet is not sent again once it was on its way, because obstore does not take it for a request that may be repeated.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ T = TypeVar("T")
 
 _TRIES = 4
 _NO_ANSWER_SECS = 10.0
+_A_LITTLE_SECS = 5.0
 _LATEST_SECS = 120.0
 _PAGE_KEYS = 50
 
@@ -74,12 +76,22 @@ class Got:
 
 @dataclass
 class ObjectStore:
-    """All buckets, with the functions of the module `obstore` that the product calls."""
+    """All buckets, with the functions of the module `obstore` that the product calls.
+
+    Args:
+        world: where it is.
+        network: how often requests go wrong.
+        objects: by name.
+        names: of the objects, in order.
+        longest_secs: the longest time that a request takes to arrive, and its answer to come back.
+        away_until: when it answers again.
+    """
 
     world: World
     network: Network = field(default_factory=Network)
     objects: dict[str, bytes] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)  # of the objects, in order
+    names: list[str] = field(default_factory=list)
+    longest_secs: float = 0.02
     away_until: float = 0.0
     _goes_away: tuple[str, float] | None = None
 
@@ -107,7 +119,7 @@ class ObjectStore:
 
     def come_back(self) -> None:
         """Answer from now on."""
-        self.away_until, self._goes_away = 0.0, None
+        self.away_until, self._goes_away, self.longest_secs = 0.0, None, 0.02
 
     def get(self, store: Handle, key: str) -> Got:
         return Got(self._send("get", store.full(key), lambda: self._read(store.full(key))))
@@ -182,7 +194,7 @@ class ObjectStore:
             if fate != "well":
                 world.note(process.name, f"{what} {name} goes wrong: {fate}")
             try:
-                world.act(process, what, name, longest_secs=0.02)
+                world.act(process, what, name, longest_secs=self.longest_secs)
             except threads.Killed:
                 # A request that is under way when its process dies may be carried out all the same.
                 if changes and world.faults.random() < 0.3:
@@ -190,25 +202,35 @@ class ObjectStore:
                 raise
             match fate:
                 case "refused":
+                    if changes and world.faults.random() < 0.1:
+                        _ignoring(request)  # an answer of 500 does not say that nothing happened
                     threads.pause(1.0)
                     continue
                 case "lost":
                     pass
                 case "late":
-                    self._later(request, world.faults.uniform(_NO_ANSWER_SECS, _LATEST_SECS))
+                    self._later(request, self._delay_secs())
                 case "reply_lost":
                     _ignoring(request)
                 case _:
                     answer = request()
                     if fate == "twice":
                         self._later(request, world.faults.uniform(0.0, _LATEST_SECS))
-                    threads.pause(world.latency.random() * 0.02)
+                    threads.pause(world.latency.random() * self.longest_secs)
                     return answer
             threads.pause(_NO_ANSWER_SECS)
-        raise GenericError(f"Error performing PUT http://store/{name} in 40s: error sending request")
+            if what == "create" and fate != "lost":
+                break
+        raise GenericError(f"Error performing {what} http://store/{name}: error sending request")
 
     def _later(self, request: Callable[[], object], secs: float) -> None:
         self.world.scheduler.at(self.world.now + secs, lambda: _ignoring(request))
+
+    def _delay_secs(self) -> float:
+        """Return how late a request is carried out: half of them soon after the client or the store has given up."""
+        soon_secs = max(_NO_ANSWER_SECS, self.away_until - self.world.now)
+        longest_secs = _A_LITTLE_SECS if self.world.faults.random() < 0.5 else _LATEST_SECS
+        return soon_secs + self.world.faults.uniform(0.0, longest_secs)
 
     def _fate(self, *, changes: bool) -> str:
         draw = self.world.faults.random()

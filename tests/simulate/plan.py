@@ -44,7 +44,7 @@ KINDS: Mapping[str, tuple[float, float]] = {
     "verify": (0, 0),
     "rewind": (0, 0),
     "old checkpoint": (0, 0),
-    "recreate": (0, 1),  # 1: the new topic is filled at once
+    "recreate": (0, 1),  # before the next request of some kind to the broker; 1: the new topic is filled at once
     "purge": (0, 0),
     "damage": (20, 300),  # a data file is damaged for so many seconds
     "commits refused": (1, 60),  # Spark cannot write its commit log for so many seconds
@@ -72,6 +72,7 @@ class Plan:
         small: whether small batches run on the driver.
         lasts_secs: when faults end.
         network: how S3 answers until then.
+        longest_secs: the longest time that a request to S3 takes until then, one way.
         events: what happens, in order of time.
     """
 
@@ -86,6 +87,7 @@ class Plan:
     small: bool
     lasts_secs: float
     network: Network
+    longest_secs: float
     events: tuple[Event, ...]
 
     def __str__(self) -> str:
@@ -98,7 +100,8 @@ class Plan:
         head = (
             f"seed {self.seed}: a job with windows of {self.window_secs:g} s writes {', '.join(self.groups)} on {where};"
             f" {self.partitions} partitions, {self.records_a_sec:.2g} records/s;"
-            f" {self.fails:.0%} of the calls of the function fail; requests: {wrong or 'all well'};"
+            f" {self.fails:.0%} of the calls of the function fail; requests: {wrong or 'all well'},"
+            f" up to {self.longest_secs:g} s each way;"
             f" faults end after {self.lasts_secs:g} s"
         )
         return "\n".join([head, *map(str, self.events)])
@@ -131,5 +134,6 @@ def draw(seed: int) -> Plan:
         small=chance.random() < 0.7,
         lasts_secs=lasts_secs,
         network=network,
+        longest_secs=chance.choice((0.02, 0.02, 0.3, 1.5)) if on_s3 else 0.0,
         events=tuple(sorted(events, key=lambda one: one.at_secs)),
     )

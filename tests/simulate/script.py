@@ -89,6 +89,7 @@ class Function:
         hour_secs: how long a folder named after the time keeps its name.
         fails: the share of calls that raise after some of their writes.
         written: gets the name of each table that is written to.
+        called: gets the number of the batch at each call.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class Function:
         hour_secs: float,
         fails: float,
         written: set[str],
+        called: Callable[[int], None],
     ) -> None:
         self._root = root
         self._groups = groups
@@ -108,11 +110,13 @@ class Function:
         self._hour_secs = hour_secs
         self._fails = fails
         self._written = written
+        self._called = called
         self._calls: Counter[int] = Counter()
 
     def __call__(self, frame: Any, batch_id: int) -> None:
         chance = self._chance
         self._calls[batch_id] += 1
+        self._called(batch_id)
         if self._calls[batch_id] > MOST_CALLS:
             raise Violation(f"batch {batch_id} is tried for the {self._calls[batch_id]}th time by one driver")
         todo = steps(self._groups, chance, int(self._now() // self._hour_secs))

@@ -150,7 +150,8 @@ class StreamingQuery:
             repeats = False
             if self._stop.is_set():
                 return
-            self._on_batch(Frame(frame.sparkSession, frame.source, frame.handover), batch_id)
+            with frame.sparkSession.world.during(batch_id):
+                self._on_batch(Frame(frame.sparkSession, frame.source, frame.handover), batch_id)
             self._log("commits", batch_id, DONE)
             reader.commit(last)
             batch_id += 1

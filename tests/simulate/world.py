@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from tests.simulate.threads import Killed, Process, Scheduler, pause
 
@@ -30,6 +32,8 @@ class World:
         self.faults = random.Random(f"{seed}/faults")
         self.flushes = True
         self.commits_refused_until = 0.0
+        self._runs = itertools.count()
+        self._under_way: list[tuple[int, int]] = []
         self.processes: list[Process] = []
         self.notes: list[tuple[float, str]] = []
         self.trace: deque[tuple[float, str]] = deque(maxlen=remembered)
@@ -51,6 +55,26 @@ class World:
         self.note(process.name, "starts")
         self.scheduler.spawn(process, work)
         return process
+
+    @contextmanager
+    def during(self, batch_id: int) -> Iterator[None]:
+        """Let a batch be under way while this is open; if it ends by an error, until a later run of the batch ends."""
+        own = next(self._runs)
+        self._under_way.append((own, batch_id))
+        yield
+        self._under_way = [(run, batch) for run, batch in self._under_way if batch != batch_id or run > own]
+
+    def begin_function(self, batch_id: int) -> None:
+        """The function is called for a batch: nobody runs an earlier one again."""
+        self._under_way = [(run, batch) for run, batch in self._under_way if batch >= batch_id]
+
+    def is_under_way(self, batch_id: int) -> bool:
+        """Tell whether a batch runs, or ran when its driver died, so that its tables are between two attempts."""
+        return any(batch == batch_id for _, batch in self._under_way)
+
+    def start_over(self) -> None:
+        """A new query begins with batch 0."""
+        self._under_way.clear()
 
     def act(self, process: Process, what: str, where: str, longest_secs: float) -> None:
         """An action of a process is about to happen: it takes time, and the process may die instead."""

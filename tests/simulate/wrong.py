@@ -20,7 +20,7 @@ from gluepot.engine.writer import TableWriter
 from gluepot.streaming.micro_batch import scopes
 from gluepot.streaming.query.run import Query
 
-run: Any = import_module("gluepot.streaming.query.run")
+start: Any = import_module("gluepot.streaming.checkpoints.start")
 lease: Any = import_module("gluepot.streaming.checkpoints.lease")
 unfinished: Any = import_module("gluepot.streaming.checkpoints.unfinished")
 publish: Any = import_module("gluepot.commit.publish")  # the package has a function of that name
@@ -147,7 +147,11 @@ def planned_batches_not_flushed() -> None:
 
 
 def power_cuts_not_mended() -> None:
-    run.mend_power_cut = lambda storage, clock: None
+    start.after_power_cut = lambda snapshot: []
+
+
+def late_commits_not_set_aside() -> None:
+    start.late_commit = lambda snapshot, repeats: []
 
 
 def lease_without_tokens() -> None:
@@ -181,6 +185,7 @@ VERSIONS: Mapping[str, Callable[[], None]] = {
         nothing_recovered,
         planned_batches_not_flushed,
         power_cuts_not_mended,
+        late_commits_not_set_aside,
         lease_without_tokens,
         unfinished_batches_not_dropped,
     )

@@ -198,7 +198,7 @@ def rewind(
         snapshot = read(storage)
         before = moves.standing(snapshot)
         records = {one: list(live(open_storage(one))) for one in from_table or ()}
-        begun = unfinished(snapshot, chain.from_iterable(records.values())) if from_table else None
+        begun = unfinished(storage, snapshot, chain.from_iterable(records.values())) if from_table else None
         require_choice(begun, drop=drop_unfinished)
         if to_offsets is not None or to_timestamp is not None:
             moves.require_offsets(before, "--to-offsets" if to_timestamp is None else "--to-timestamp")

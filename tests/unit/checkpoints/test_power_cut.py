@@ -9,7 +9,7 @@ import pytest
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError
 from gluepot.streaming.checkpoints.names import METADATA, checksum_of
-from gluepot.streaming.checkpoints.start import mend_power_cut, refuse_damage
+from gluepot.streaming.checkpoints.start import prepare
 from tests.unit.checkpoints.made import QUERY, Fresh, GoesOn, RunsAgain, checkpoint, spark_start
 from tests.unit.commit.worlds import MemoryStorage
 
@@ -40,8 +40,7 @@ def torn(files: dict[str, bytes], key: str, state: str) -> dict[str, bytes]:
 def started(files: dict[str, bytes]):
     """What Spark does on the folder after our start has looked at it."""
     storage = MemoryStorage(dict(files))
-    mend_power_cut(storage, CLOCK)
-    refuse_damage(storage)
+    prepare(storage, CLOCK)
     return spark_start(storage.files)
 
 
@@ -99,7 +98,7 @@ def test_a_torn_commit_is_set_aside_also_if_the_entry_of_its_batch_was_purged():
 def test_what_is_set_aside_is_kept():
     files = torn(checkpoint(LAST + 1), f"commits/{LAST}", "half")
     storage = MemoryStorage(dict(files))
-    mend_power_cut(storage, CLOCK)
+    prepare(storage, CLOCK)
     (backup,) = {key.split("/commits/")[0] for key in storage.files if key.startswith("gluepot/backup/")}
     for key in (f"commits/{LAST}", checksum_of(f"commits/{LAST}")):
         assert storage.files[f"{backup}/{key}"] == files[key]
@@ -109,5 +108,5 @@ def test_what_is_set_aside_is_kept():
 def test_a_checkpoint_that_nothing_is_torn_in_is_left_alone():
     files = checkpoint(LAST + 1)
     storage = MemoryStorage(dict(files))
-    mend_power_cut(storage, CLOCK)
+    prepare(storage, CLOCK)
     assert storage.files == files

@@ -6,12 +6,21 @@ import pytest
 
 from gluepot.commit import FILES, Journal, Write, place_digest
 from gluepot.commit.record import CommitRecord, FileEntry
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.kafka.positions import split
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.core.storage import open_storage
 from gluepot.streaming.checkpoints.snapshot import read
-from gluepot.streaming.checkpoints.unfinished import Unfinished, require_choice, take_back, unfinished, without
+from gluepot.streaming.checkpoints.unfinished import (
+    Unfinished,
+    begun,
+    is_held,
+    require_choice,
+    take_back,
+    unfinished,
+    without,
+)
 from tests.unit.checkpoints.made import QUERY, checkpoint, positions
 
 BATCH = Unfinished(QUERY, 4)
@@ -35,30 +44,48 @@ def made(tmp_path):
 
 
 def test_a_batch_that_is_planned_and_not_committed_is_unfinished(made):
-    assert unfinished(read(made(done=4)), [written(QUERY, 4)]) == BATCH
+    storage = made(done=4)
+    assert unfinished(storage, read(storage), [written(QUERY, 4)]) == BATCH
 
 
 def test_a_batch_of_which_the_tables_hold_nothing_does_not_matter(made):
-    begun = read(made(done=4))
-    assert unfinished(begun, [written(QUERY, 3)]) is None
-    assert unfinished(begun, [replace(written(QUERY, 4), files=())]) is None
-    assert unfinished(begun, [replace(written(QUERY, 4), ranges=written(QUERY, 3).ranges)]) is None
+    found = read(made(done=4))
+    assert not is_held(found, BATCH, [written(QUERY, 3)])
+    assert not is_held(found, BATCH, [replace(written(QUERY, 4), files=())])
+    assert not is_held(found, BATCH, [replace(written(QUERY, 4), ranges=written(QUERY, 3).ranges)])
 
 
 def test_a_batch_behind_which_a_table_holds_another_one_has_ended(made):
     old = read(made(done=4))
-    assert unfinished(old, [written(QUERY, 4), written(QUERY, 5)]) is None
-    assert unfinished(old, [written(QUERY, 4), written("other", 5)]) == BATCH
+    assert not is_held(old, BATCH, [written(QUERY, 4), written(QUERY, 5)])
+    assert is_held(old, BATCH, [written(QUERY, 4), written("other", 5)])
 
 
 def test_of_a_whole_checkpoint_no_batch_is_unfinished(made):
-    assert unfinished(read(made(done=5)), ()) is None
+    assert begun(read(made(done=5)), None) is None
+
+
+def test_a_batch_that_runs_again_is_unfinished_although_its_commit_is_there(made):
+    whole = read(made(done=5))
+    assert begun(whole, (QUERY, 4)) == BATCH
+    assert begun(whole, (QUERY, 3)) is None
+    assert begun(whole, ("other", 4)) is None
+
+
+def test_a_table_that_only_the_journal_names_may_hold_it(made, tmp_path):
+    storage, table = made(done=4), str(tmp_path / "hours")
+    Journal(storage, 1).announce(Write(FILES, table, "sink"), 4, {})
+    assert unfinished(storage, read(storage), []) is None
+    record = written(QUERY, 4)
+    record = replace(record, key=replace(record.key, target=place_digest(table)))
+    assert open_storage(table).create(commit_key(record.key, 1), record.to_bytes())
+    assert unfinished(storage, read(storage), []) == BATCH
 
 
 def test_without_an_id_nothing_is_known_of_the_tables(made):
     storage = made(done=4)
     storage.delete(["metadata"])
-    assert unfinished(read(storage), ()) is None
+    assert begun(read(storage), None) is None
 
 
 def test_the_manifests_of_that_batch_alone_are_left_out():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.commit import Journal, Write
+from gluepot.commit import Journal, Write, newest_state
 from gluepot.commit.journal import FOLDER
 from gluepot.core.errors import CheckpointError, LeaseHeld, TransientError
+from gluepot.core.storage import open_storage
 from tests.unit.commit.worlds import MemoryStorage
 
 CLICKS, ORDERS = Write("files", "/lake/clicks", "sink"), Write("files", "/lake/orders", "sink")
@@ -114,3 +115,58 @@ def test_a_state_whose_creation_was_not_answered_does_not_end_its_own_driver():
         journal.announce(CLICKS, 0, {CLICKS: 0})
     journal.announce(ORDERS, 0, {ORDERS: 0})
     assert Journal(storage, 2).found == {CLICKS, ORDERS}
+
+
+def test_a_batch_that_runs_again_is_named_until_it_has_ended():
+    storage = MemoryStorage()
+    early = Journal(storage, 1)
+    early.repeat("query", 7)
+    early.announce(CLICKS, 7, {CLICKS: 7})
+    late = Journal(storage, 2)
+    assert late.repeats == newest_state(storage).repeats == ("query", 7)
+    late.ended()
+    assert late.repeats is newest_state(storage).repeats is None
+    assert Journal(storage, 3).found == {CLICKS}
+
+
+def test_a_batch_that_runs_for_the_first_time_changes_no_file():
+    storage = MemoryStorage()
+    journal = Journal(storage, 1)
+    before = dict(storage.files)
+    journal.ended()
+    assert storage.files == before
+
+
+def test_a_driver_that_was_taken_over_says_nothing_of_a_batch():
+    storage = MemoryStorage()
+    early = Journal(storage, 1)
+    early.repeat("query", 7)
+    late = Journal(storage, 2)
+    with pytest.raises(LeaseHeld):
+        early.ended()
+    assert late.repeats == ("query", 7)
+
+
+def test_a_batch_that_an_earlier_driver_names_at_this_very_moment_is_taken_over():
+    class Overtaken(MemoryStorage):
+        def create(self, key: str, data: bytes) -> bool:
+            if key.endswith("/2.json") and (meanwhile := self.meanwhile):
+                self.meanwhile = None
+                meanwhile()
+            return super().create(key, data)
+
+        meanwhile = None
+
+    storage = Overtaken()
+    early = Journal(storage, 1)
+    storage.meanwhile = lambda: early.repeat("query", 7)
+    assert Journal(storage, 2).repeats == ("query", 7)
+
+
+def test_a_copied_checkpoint_has_no_batch_that_runs_again(tmp_path):
+    original = open_storage(str(tmp_path / "original"))
+    Journal(original, 1).repeat("query", 7)
+    copy = open_storage(str(tmp_path / "copy"))
+    for key in original.list(""):
+        copy.put(key, original.get(key))
+    assert newest_state(copy).repeats is None

@@ -273,6 +273,32 @@ def test_a_batch_that_spark_cannot_commit_uses_up_its_retries(numbers):
     assert streams.clock.waits == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("retries", [0, 2], ids=["next driver", "same driver"])
+def test_a_commit_that_comes_while_its_batch_runs_again_does_not_end_it(numbers, write, rows, retries):
+    calls = []
+
+    def function(frame, batch_id):
+        calls.append(batch_id)
+        low, high = frame.where("value % 10 < 5"), frame.where("value % 10 >= 5")
+        if len(calls) == 2:
+            write(high, "one")
+            # What a driver writes that was suspended, or what a store carries out late.
+            (numbers.checkpoint / "commits").mkdir(exist_ok=True)
+            (numbers.checkpoint / "commits" / "0").write_bytes(b"v1\n{}")
+            raise Trouble
+        write(low, "one")
+        if len(calls) == 1:
+            raise Trouble
+        write(high, "another")
+
+    for tried in (0, retries):
+        with suppress(Trouble):
+            numbers.run(function, clock=FakeClock(), batchMaxRetries=tried)
+    numbers.run(function, max_batches=2 if retries == 0 else 1)
+    assert calls == [0, 0, 0, 1]
+    assert sorted(rows("one") + rows("another")) == list(range(20))
+
+
 def test_a_running_query_rolls_its_manifests_up_and_goes_on_from_them(numbers, write, rows, monkeypatch, tmp_path):
     for module in (layout, rolling, rollup):
         monkeypatch.setattr(module, "FOLDER_BATCHES", 2)

@@ -63,14 +63,15 @@ def begun(snapshot: Snapshot, repeats: tuple[str, int] | None) -> Unfinished | N
 def is_held(snapshot: Snapshot, batch: Unfinished, records: Iterable[CommitRecord]) -> bool:
     """Tell whether manifests hold something of an unfinished batch, from the records that the checkpoint says. Pure.
 
-    If they hold a later batch, it has ended, because Spark begins a batch only after the one before it.
+    A manifest of no file counts as well, because the table then takes these records for written. If they hold a later
+    batch, it has ended, because Spark begins a batch only after the one before it.
     """
     own = [one for one in records if one.key.query_id == batch.query_id and one.key.batch_id >= batch.batch_id]
     entry = snapshot.offsets().get(batch.batch_id)
     if not isinstance(entry, OffsetFile) or any(one.key.batch_id > batch.batch_id for one in own):
         return False
     planned_input = input_text(coalesced(part for one in entry.positions for part in one.ranges()), "")
-    return any(one.files and one.input == planned_input for one in own)
+    return any(one.input == planned_input for one in own)
 
 
 def _published(batch: Unfinished, writes: Iterable[Write]) -> Iterator[CommitRecord]:
@@ -128,7 +129,7 @@ def take_back(storage: Storage, batch: Unfinished, token: int, tables: Mapping[s
     writes = QueryWrites(batch.query_id, token, journal)
     for location, records in tables.items():
         for one in records:
-            if (one.key.query_id, one.key.batch_id) == (batch.query_id, batch.batch_id) and one.files:
+            if (one.key.query_id, one.key.batch_id) == (batch.query_id, batch.batch_id) and one.input:
                 writes.announce(Write(FILES, place_of(location), one.key.ctx), batch.batch_id)
     writes.begin_attempt(batch.batch_id)  # an attempt that writes nothing
     writes.settle()

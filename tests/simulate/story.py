@@ -453,8 +453,8 @@ class Story:
         if self._old_checkpoint is None:
             self._old_checkpoint = self._copy_checkpoint()
             return
-        if not _WHOLE.issuperset(self.plan.groups):
-            return  # nobody can tell by a table whether its newest batch has come to its end
+        if not _WHOLE.issuperset(self.plan.groups) or self.world.is_any_under_way():
+            return  # nobody can tell by the tables whether their newest batch has come to its end
         for process in self._living():
             process.kill()
         self._excuses.add("old checkpoint")

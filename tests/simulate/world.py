@@ -72,6 +72,10 @@ class World:
         """Tell whether a batch runs, or ran when its driver died, so that its tables are between two attempts."""
         return any(batch == batch_id for _, batch in self._under_way)
 
+    def is_any_under_way(self) -> bool:
+        """Tell whether some batch has begun and not ended."""
+        return bool(self._under_way)
+
     def start_over(self) -> None:
         """A new query begins with batch 0."""
         self._under_way.clear()

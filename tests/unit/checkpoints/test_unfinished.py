@@ -51,8 +51,12 @@ def test_a_batch_that_is_planned_and_not_committed_is_unfinished(made):
 def test_a_batch_of_which_the_tables_hold_nothing_does_not_matter(made):
     found = read(made(done=4))
     assert not is_held(found, BATCH, [written(QUERY, 3)])
-    assert not is_held(found, BATCH, [replace(written(QUERY, 4), files=())])
+    assert not is_held(found, BATCH, [CommitRecord.nothing(written(QUERY, 4).key)])
     assert not is_held(found, BATCH, [replace(written(QUERY, 4), ranges=written(QUERY, 3).ranges)])
+
+
+def test_a_table_to_which_it_gave_no_row_holds_it_as_well(made):
+    assert is_held(read(made(done=4)), BATCH, [replace(written(QUERY, 4), files=())])
 
 
 def test_a_batch_behind_which_a_table_holds_another_one_has_ended(made):

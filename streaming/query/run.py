@@ -15,6 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from gluepot.commit import Journal, Origin, QueryWrites
+from gluepot.commit.record import input_text
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.rejects import discard, rejects_root
 from gluepot.connectors.streams.start import read_start
@@ -80,6 +81,7 @@ class _Run:
         caught_up: whether a drain of Spark's own sources is complete.
         planned: the batch that was planned and not committed when the query started.
         returned: the last batch whose function returned in this driver.
+        began: the batch that began last in this driver: the id of its query, its number, its input.
     """
 
     gate: threading.Lock = field(default_factory=threading.Lock)
@@ -95,6 +97,7 @@ class _Run:
     caught_up: bool = False
     planned: int | None = None
     returned: int | None = None
+    began: tuple[str, int, str] = "", -1, ""
 
 
 class _Drain:
@@ -381,11 +384,13 @@ class Query:
         known = self._targets(query_id, token)
         self._begin_again(query_id, batch_id)
         ranges = self._inputs.ranges(positions)
+        given = Given(ranges, "" if ranges else self._inputs.digest(batch_id))
+        self._refuse_other_input(query_id, batch_id, given)
         speculation = Speculation(self._prediction)
         writer = TableWriter(
             Writing(query_id, batch_id, token, self._origin),
             known,
-            given=Given(ranges, "" if ranges else self._inputs.digest(batch_id)),
+            given=given,
             totals=WriteTotals(self._schema),
             rejects_path=self._settings.rejects_path,
             prepared=speculation,
@@ -435,6 +440,23 @@ class Query:
             raise TransientError(
                 f"batch {batch_id} has to wait: batch {unended[1]} runs again, and its entry in the commit log is of an"
                 " earlier attempt"
+            )
+
+    def _refuse_other_input(self, query_id: str, batch_id: int, given: Given) -> None:
+        """Make sure that a batch has the same records each time it runs in this driver.
+
+        The tables are compared with the checkpoint when the driver first writes to them, so not again here.
+
+        Raises:
+            CheckpointError: the entry of the batch is gone and was planned anew.
+        """
+        input_now = input_text(given.ranges, given.digest)
+        last_query, last_batch, last_input = self._run.began
+        self._run.began = query_id, batch_id, input_now
+        if query_id == last_query and (batch_id < last_batch or (batch_id == last_batch and input_now != last_input)):
+            raise CheckpointError(
+                f"The checkpoint {self._checkpoint.location} has lost offsets/{batch_id} while the query ran, and the"
+                " batch was planned anew with other records; start the job again."
             )
 
     def _rows_in(self, totals: WriteTotals, positions: Sequence[StreamPositions[Any]]) -> int:

@@ -83,6 +83,7 @@ class ObjectStore:
         network: how often requests go wrong.
         objects: by name.
         names: of the objects, in order.
+        revived: names of objects that were there again because an upload was carried out once more.
         longest_secs: the longest time that a request takes to arrive, and its answer to come back.
         away_until: when it answers again.
     """
@@ -91,6 +92,7 @@ class ObjectStore:
     network: Network = field(default_factory=Network)
     objects: dict[str, bytes] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    revived: set[str] = field(default_factory=set)
     longest_secs: float = 0.02
     away_until: float = 0.0
     _goes_away: tuple[str, float] | None = None
@@ -133,10 +135,14 @@ class ObjectStore:
     def put(self, store: Handle, key: str, data: Any, *, mode: str = "overwrite") -> None:
         given = data if isinstance(data, bytes) else bytes(data.read())
         name = store.full(key)
+        done: list[str] = []
 
         def put() -> None:
             if mode == "create" and name in self.objects:
                 raise AlreadyExistsError(name)
+            if done and name not in self.objects:
+                self.revived.add(name)
+            done.append(name)
             self.set(name, given)
 
         self._send("create" if mode == "create" else "put", name, put)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from tests.simulate.objects import Network
 
@@ -122,6 +122,8 @@ def draw(seed: int) -> Plan:
     network = Network()
     if on_s3 and chance.random() < 0.7:
         network = Network(*(chance.choice((0.0, 0.002, 0.01)) for _ in fields(Network)))
+        if chance.random() < 0.5:
+            network = replace(network, **{chance.choice(("refused", "lost", "reply_lost", "late")): 0.05})
     return Plan(
         seed=seed,
         on_s3=on_s3,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from awsglue import DynamicFrame
 from gluepot.commit import rolling, rollup
 from gluepot.connectors.files.sink import layout
 from gluepot.core.clock import FakeClock
-from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.errors import CheckpointError, ConfigError, PermanentError
 from gluepot.core.storage import open_storage
 from gluepot.streaming.micro_batch import scopes
 from gluepot.streaming.query import session
@@ -297,6 +298,19 @@ def test_a_commit_that_comes_while_its_batch_runs_again_does_not_end_it(numbers,
     numbers.run(function, max_batches=2 if retries == 0 else 1)
     assert calls == [0, 0, 0, 1]
     assert sorted(rows("one") + rows("another")) == list(range(20))
+
+
+def test_a_query_that_loses_its_offset_log_ends_and_writes_nothing_twice(numbers, write, rows):
+    def function(frame, batch_id):
+        write(frame, "t")
+        if batch_id == 1:
+            for log in ("offsets", "commits"):
+                shutil.rmtree(numbers.checkpoint / log)
+            raise Trouble
+
+    with pytest.raises(CheckpointError, match=r"has lost offsets/0 while the query ran.*start the job again"):
+        numbers.run(function, clock=FakeClock(), max_batches=3)
+    assert rows("t") == list(range(20))
 
 
 def test_a_running_query_rolls_its_manifests_up_and_goes_on_from_them(numbers, write, rows, monkeypatch, tmp_path):

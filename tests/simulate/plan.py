@@ -122,8 +122,8 @@ def draw(seed: int) -> Plan:
     network = Network()
     if on_s3 and chance.random() < 0.7:
         network = Network(*(chance.choice((0.0, 0.002, 0.01)) for _ in fields(Network)))
-        if chance.random() < 0.5:
-            network = replace(network, **{chance.choice(("refused", "lost", "reply_lost", "late")): 0.05})
+        if chance.random() < 0.3:
+            network = replace(network, refused=0.05, lost=0.05, reply_lost=0.05, late=0.05)
     return Plan(
         seed=seed,
         on_s3=on_s3,

@@ -46,7 +46,7 @@ KINDS: Mapping[str, tuple[float, float]] = {
     "old checkpoint": (0, 0),
     "recreate": (0, 1),  # before the next request of some kind to the broker; 1: the new topic is filled at once
     "purge": (0, 0),
-    "damage": (20, 300),  # a data file is damaged for so many seconds
+    "damage": (20, 3000),  # a data file is damaged for so many seconds
     "commits refused": (1, 60),  # Spark cannot write its commit log for so many seconds
 }
 """What can happen, and the least and the largest number of it."""

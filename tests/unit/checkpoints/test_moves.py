@@ -182,3 +182,20 @@ def test_a_start_that_was_chosen_before_is_in_the_backup_of_the_next_one():
     first = storage.get(START_FILE)
     backup = start_over(storage, read(storage), at(p0=13), FakeClock(1.9e9))
     assert storage.get(f"{backup}/{START_FILE}") == first != storage.get(START_FILE)
+
+
+def test_a_start_that_was_chosen_before_is_overwritten_and_never_removed():
+    class Watched(MemoryStorage):
+        def delete(self, keys):
+            going = list(keys)
+            assert START_FILE not in going
+            super().delete(going)
+
+        def move(self, moves):
+            assert START_FILE not in [source for source, _ in moves]
+            super().move(moves)
+
+    storage = Watched(checkpoint(3))
+    for start in (12, 13):
+        start_over(storage, read(storage), at(p0=start), FakeClock(1.8e9 + start))
+    assert b"13" in storage.get(START_FILE)

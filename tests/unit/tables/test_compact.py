@@ -19,7 +19,7 @@ from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.values import CommitKey
 from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock
-from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.errors import ConfigError, PermanentError, TransientError
 from gluepot.core.storage import open_storage
 from gluepot.tables import compact as module
 from gluepot.tables.compact import CompactSettings, Refused, compact, plan, planned
@@ -187,6 +187,32 @@ def test_a_table_that_was_opened_before_says_to_open_it_again(folder, writer):
 
     with pytest.raises(TransientError, match="was replaced or purged since the table was opened; open it again"):
         table.to_arrow()
+
+
+@pytest.mark.parametrize(
+    ("happens", "said"),
+    [
+        (Path.unlink, "is gone, although the manifest of batch 0 names it"),
+        (lambda path: path.write_bytes(b"PAR1"), "cannot be read .*`gluepot table verify` tells what else is damaged"),
+    ],
+    ids=["gone", "damaged"],
+)
+def test_what_happens_to_a_file_after_its_check_is_named_and_nothing_changes(
+    folder, writer, monkeypatch, happens, said
+):
+    victim = min(Path(folder).glob("day=0/*.parquet"))
+    before = victim.read_bytes()
+
+    def checked_just_before(_table, _storage, file):
+        if file.path == f"day=0/{victim.name}":
+            happens(victim)
+
+    monkeypatch.setattr(module, "file_finding", checked_just_before)
+    with pytest.raises(PermanentError, match=f"/day=0/{victim.name} {said}"):
+        run(folder)
+    victim.write_bytes(before)
+    assert numbers(folder) == list(range(50))
+    assert is_clean(folder)
 
 
 @pytest.mark.parametrize("step", STEPS)

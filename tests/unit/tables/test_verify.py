@@ -8,13 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gluepot.commit import Target, recover
+from gluepot.commit import Target, live, recover
 from gluepot.commit.history import every
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage
+from gluepot.tables.file_check import file_finding
+from gluepot.tables.files import table_files
 from gluepot.tables.findings import count_findings
 from gluepot.tables.verify import Verification, verify
 from tests.unit.tables.tables import Writer
@@ -197,3 +199,25 @@ def test_gaps_and_overlaps_are_findings(folder):
 def test_a_folder_without_manifests_is_no_table(folder):
     with pytest.raises(ConfigError, match="is no table"):
         found(folder)
+
+
+@pytest.mark.parametrize("is_replaced", [True, False], ids=["replaced", "gone"])
+def test_a_file_that_goes_while_it_is_read_is_not_called_unreadable(folder, is_replaced):
+    writer = Writer(str(folder))
+    writer.publish(0, [{"a": 1}])
+
+    class Meanwhile(LocalStorage):
+        """The file goes when its checksum was compared, before its rows are counted."""
+
+        def reader(self, key):
+            opened = super().reader(key)
+            if is_replaced:
+                writer.publish(0, [{"a": 1}, {"a": 2}])
+            elif (folder / key).exists():
+                (folder / key).unlink()
+            return opened
+
+    storage = Meanwhile(folder)
+    (file,) = table_files(live(storage), ())
+    found = file_finding(storage, storage, file)
+    assert (found and found.kind) == (None if is_replaced else "missing")

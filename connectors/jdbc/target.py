@@ -9,7 +9,7 @@ from typing import Any
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.options import warn_ignored
-from gluepot.core.errors import ConfigError, NotSupported, did_you_mean
+from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.core.option_values import is_true
 
@@ -89,19 +89,6 @@ class JdbcWriteSettings:
             preactions=str(options.get("preactions") or ""),
             postactions=str(options.get("postactions") or ""),
         )
-
-    def require_native(self) -> None:
-        """Check that the driver that we ship writes the table.
-
-        Raises:
-            NotSupported: the table needs a driver that the script brings.
-        """
-        if not self.endpoint.is_arrow_native:
-            raise NotSupported(
-                f"Writing to {self.endpoint.shown} through a driver of the script's own",
-                "PostgreSQL needs none: leave customJdbcDriverS3Path out. For others use toDF().write.jdbc(...),"
-                " which may write a retried batch twice.",
-            )
 
 
 def _mode(options: Mapping[str, Any]) -> Mode:

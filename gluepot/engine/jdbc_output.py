@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.jdbc.postgresql.publish import Publication, TableName, drop_staged, publication
-from gluepot.connectors.jdbc.postgresql.staging import StagingSink
+from gluepot.connectors.jdbc.databases import table_database
+from gluepot.connectors.jdbc.publishing import Publication, TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile
 from gluepot.core.errors import LeaseHeld
@@ -37,7 +37,7 @@ def write_table(
         spark: the session.
         pipeline: gives the records.
         settings: the database, the table and the mode.
-        name: the table, as `find_table` has found it.
+        name: the table, as `TableDatabase.find` has found it.
         planned: the manifest without parts. If its input is known and was published already, no task runs.
 
     Raises:
@@ -45,24 +45,24 @@ def write_table(
         LeaseHeld: a later driver has taken over.
         PermanentError: an earlier try of the write cannot be taken back.
     """
-    drop_staged(settings.endpoint, planned.key, name.schema)
+    database = table_database(settings)
+    database.drop_staged(planned.key, name)
     if planned.ranges or planned.offsets_digest:
-        with publication(settings, planned.key, name) as begun:
+        with database.publication(planned.key, name) as begun:
             if (record := _adopted(begun, planned)) is not None:
                 return AlreadyCommitted((), record.rows_out), [record.as_part()]
-    sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
     try:
-        parts = execute.stage(spark, pipeline, sink, str(planned.token))
+        parts = execute.stage(spark, pipeline, database.sink(planned.key, name), str(planned.token))
         reach("jdbc.staged")
         staged = [file for part in parts for file in part.files]
         # The record must not list staging tables as files.
         manifest = replace(planned, parts=[replace(part, files=()) for part in parts])
-        with publication(settings, planned.key, name) as begun:
+        with database.publication(planned.key, name) as begun:
             outcome = _publish(begun, manifest, staged)
             reach("jdbc.publishing")
         reach("jdbc.published")
     except BaseException:
-        drop_staged(settings.endpoint, planned.key, name.schema)
+        database.drop_staged(planned.key, name)
         raise
     return outcome, parts
 
@@ -71,12 +71,12 @@ def rehearse_table(
     spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, name: TableName, planned: Manifest
 ) -> None:
     """Run a pipeline and stage its rows, then remove them instead of publishing them."""
-    drop_staged(settings.endpoint, planned.key, name.schema)
-    sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
+    database = table_database(settings)
+    database.drop_staged(planned.key, name)
     try:
-        execute.stage(spark, pipeline, sink, str(planned.token))
+        execute.stage(spark, pipeline, database.sink(planned.key, name), str(planned.token))
     finally:
-        drop_staged(settings.endpoint, planned.key, name.schema)
+        database.drop_staged(planned.key, name)
 
 
 def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey, token: int) -> None:
@@ -91,7 +91,8 @@ def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey
         LeaseHeld: a later driver has taken over.
         PermanentError: rows of the write have been changed since.
     """
-    with publication(settings, key, name) as begun:
+    database = table_database(settings)
+    with database.publication(key, name) as begun:
         before = begun.published()
         earlier = None if before is None else CommitRecord.from_bytes(before.record.encode())
         if earlier is not None and earlier.token > token:
@@ -99,12 +100,12 @@ def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey
         if before is not None and earlier is not None and not earlier.is_nothing:
             begun.forget_rejects()
             if settings.mode is Mode.APPEND:
-                begun.take_back(before.xact, earlier.rows_out)
+                begun.take_back(before, earlier.rows_out)
             else:
                 log.warning("write_not_taken_back", table=name.qualified, batch=key.batch_id, mode=settings.mode.value)
         generation = 1 if earlier is None else earlier.generation + 1
         begun.record(seal(key, generation, token, None).to_bytes().decode())
-    drop_staged(settings.endpoint, key, name.schema)
+    database.drop_staged(key, name)
 
 
 def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:
@@ -118,7 +119,7 @@ def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:
         case Skip(record):
             return record
         case Adopt(record):
-            begun.renew(record.to_bytes().decode(), before.xact)
+            begun.renew(record.to_bytes().decode(), before)
             return record
         case Write():
             return None
@@ -135,14 +136,14 @@ def _publish(begun: Publication, manifest: Manifest, staged: Sequence[StagedFile
             return AlreadyCommitted((), record.rows_out)
         case Adopt(record):
             assert before is not None
-            begun.renew(record.to_bytes().decode(), before.xact)
+            begun.renew(record.to_bytes().decode(), before)
             begun.drop(staged)
             return AlreadyCommitted((), record.rows_out)
         case Write(record, superseded):
             if before is not None and superseded is not None:
                 begun.forget_rejects()
                 if begun.settings.mode is Mode.APPEND:
-                    begun.take_back(before.xact, superseded.rows_out)
+                    begun.take_back(before, superseded.rows_out)
             begun.act(begun.settings.preactions)
             begun.move(staged)
             begun.act(begun.settings.postactions)

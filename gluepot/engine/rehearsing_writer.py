@@ -13,12 +13,13 @@ from gluepot.connectors.contracts import RecordSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.engine import execute
+from gluepot.engine.jdbc_output import rehearse_table
 from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.write_totals import RecordSchema, WriteTotals
 from gluepot.engine.writer import FileWrite, Given, TableWriter
 
 if TYPE_CHECKING:
-    from gluepot.connectors.jdbc.postgresql.publish import TableName
+    from gluepot.connectors.jdbc.publishing import TableName
     from gluepot.connectors.lake.delta import DeltaTable
     from gluepot.connectors.lake.iceberg import IcebergTable
 
@@ -69,8 +70,6 @@ class RehearsingWriter(TableWriter):
         name: TableName,
         planned: Manifest,
     ) -> None:
-        from gluepot.engine.jdbc_output import rehearse_table  # noqa: PLC0415  the driver takes its time to load
-
         rehearse_table(spark, pipeline, settings, name, planned)
 
     def _append_rows(

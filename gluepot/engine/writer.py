@@ -21,7 +21,8 @@ from gluepot.commit.own_purges import PURGED
 from gluepot.commit.record import input_text
 from gluepot.commit.recorded_columns import TableColumns
 from gluepot.connectors.contracts import RecordSink, Sink
-from gluepot.connectors.jdbc.endpoint import POSTGRESQL
+from gluepot.connectors.jdbc.databases import table_database
+from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.lake.commits import LakeCommit
 from gluepot.connectors.values import CommitKey, Committed, Manifest, SourceRange, write_label
@@ -32,6 +33,7 @@ from gluepot.core.logging import get_logger
 from gluepot.core.storage import place_of
 from gluepot.engine import catalog_update, execute
 from gluepot.engine.file_target import FileTarget
+from gluepot.engine.jdbc_output import take_back_table, write_table
 from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
@@ -39,7 +41,6 @@ from gluepot.engine.write_totals import WriteTotals
 from gluepot.frames.transforms import Step
 
 if TYPE_CHECKING:
-    from gluepot.connectors.jdbc.postgresql.publish import TableName
     from gluepot.connectors.lake.delta import DeltaTable
     from gluepot.connectors.lake.iceberg import IcebergTable
 
@@ -374,11 +375,7 @@ class TableWriter:
         self.totals.add(Committed((), sum(part.rows_out for part in parts)), parts)
 
     def _write_table(self, spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, ctx: str) -> None:
-        # Imported here because the database driver is slow to load.
-        from gluepot.connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415
-
-        settings.require_native()
-        name = find_table(settings)
+        name = table_database(settings).find()
         planned = self.next_write(f"{settings.endpoint.shown} {name.qualified}", ctx)
         self._publish_table(spark, pipeline, settings, name, planned)
 
@@ -390,9 +387,6 @@ class TableWriter:
         name: TableName,
         planned: Manifest,
     ) -> None:
-        from gluepot.connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415  as above
-        from gluepot.engine.jdbc_output import take_back_table, write_table  # noqa: PLC0415
-
         database = f"{settings.endpoint.shown} "
         place = database + name.qualified
 
@@ -402,14 +396,14 @@ class TableWriter:
             mode = Mode(write.mode) if write.mode else settings.mode
             theirs = replace(settings, table=write.place.removeprefix(database), mode=mode)
             try:
-                take_back_table(theirs, find_table(theirs), key, planned.token)
+                take_back_table(theirs, table_database(theirs).find(), key, planned.token)
             except ConfigError:
                 if write.place == place:
                     raise
                 return False  # this write's database user lacks the right, or the table no longer exists
             return True
 
-        write = commit.Write(POSTGRESQL, place, planned.key.ctx, mode=settings.mode.value)
+        write = commit.Write(settings.endpoint.vendor, place, planned.key.ctx, mode=settings.mode.value)
         self.targets.tables.announce(write, planned.key.batch_id, undo)
         pipeline, taken = self.measures.taken_along(pipeline)
         outcome, parts = write_table(spark, pipeline, settings, name, planned)

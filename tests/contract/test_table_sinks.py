@@ -18,8 +18,8 @@ import pytest
 
 from gluepot.commit import abort, open_target, publish, recover
 from gluepot.connectors.contracts import Sink, TaskSink
-from gluepot.connectors.jdbc.postgresql.publish import TableName, drop_staged, find_table, publication
-from gluepot.connectors.jdbc.postgresql.staging import StagingSink
+from gluepot.connectors.jdbc.databases import table_database
+from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.registry import SINKS
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
@@ -112,21 +112,21 @@ class Rows:
     name: TableName
 
     def sink(self, key: CommitKey) -> TaskSink:
-        return StagingSink(self.settings.endpoint, key, self.name.schema, self.name.qualified)
+        return table_database(self.settings).sink(key, self.name)
 
     def publish(self, manifest: Manifest) -> Committed | AlreadyCommitted:
         staged = [file for part in manifest.parts for file in part.files]
         bare = replace(manifest, parts=[replace(part, files=()) for part in manifest.parts])
-        with publication(self.settings, manifest.key, self.name) as begun:
+        with table_database(self.settings).publication(manifest.key, self.name) as begun:
             outcome = jdbc_output._publish(begun, bare, staged)
         self.abandon(manifest.key, manifest.token)
         return outcome
 
     def abandon(self, key: CommitKey, token: int) -> None:
-        drop_staged(self.settings.endpoint, key, self.name.schema)
+        table_database(self.settings).drop_staged(key, self.name)
 
     def recover(self, key: CommitKey, token: int) -> None:
-        drop_staged(self.settings.endpoint, key, self.name.schema)
+        table_database(self.settings).drop_staged(key, self.name)
 
     def numbers(self) -> list[int]:
         return [n for (n,) in self._sql("SELECT n FROM numbers ORDER BY n")]
@@ -155,7 +155,7 @@ def table_of_postgresql(url: str) -> Rows:
             connection.execute(f"DROP TABLE {name}")
         connection.execute("CREATE TABLE numbers (n int8, day text)")
     settings = JdbcWriteSettings.from_glue({"url": url, "dbtable": "numbers"})
-    return Rows(url, settings, find_table(settings))
+    return Rows(url, settings, table_database(settings).find())
 
 
 @pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql"])

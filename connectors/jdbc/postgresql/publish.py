@@ -8,18 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.postgresql.columns import columns_of, quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
-from gluepot.connectors.jdbc.postgresql.staging import ORDINAL, staging_prefix
+from gluepot.connectors.jdbc.postgresql.staging import ORDINAL, StagingSink, staging_prefix
+from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
-
-COMMITS = "gluepot_commits"
-REJECTS = "gluepot_rejects"
-KEPT_BATCHES = 10_000
-"""How many batches back a replay is recognised; the record of an older one makes room."""
 
 _TABLES_LOCK = 7_305_002  # any number, as long as every Gluepot asks for the same one
 _COMMITS_COLUMNS = """
@@ -32,41 +27,8 @@ _ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
 
 
 @dataclass(frozen=True, slots=True)
-class TableName:
-    """The name of a table, as the server quotes it.
-
-    Args:
-        schema: name of its schema.
-        table: its own name.
-        exists: whether the table exists.
-    """
-
-    schema: str
-    table: str
-    exists: bool
-
-    @property
-    def qualified(self) -> str:
-        """The name with its schema, for a statement."""
-        return f"{self.schema}.{self.table}"
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A recorded commit.
-
-    Args:
-        record: text of the commit's record.
-        xact: number of the transaction, 64 bits.
-    """
-
-    record: str
-    xact: int
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """A transaction in which one write is published.
+class PostgresqlPublication:
+    """A `Publication` in PostgreSQL.
 
     Args:
         session: session of the transaction.
@@ -81,7 +43,7 @@ class Publication:
     name: TableName
 
     def published(self) -> Published | None:
-        """Return the commit that was published under the key; None if there is none."""
+        """See `Publication`."""
         rows = self.session.rows_bound(
             f"SELECT record, xact FROM {self._own(COMMITS)}"
             " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4",
@@ -129,7 +91,7 @@ class Publication:
         return None
 
     def record(self, record: str) -> None:
-        """Record what this transaction publishes, in place of an earlier record under the same key."""
+        """See `Publication`."""
         self.session.rows_bound(
             f"INSERT INTO {self._own(COMMITS)} (query_id, batch_id, ctx, target, record, xact)"
             " VALUES ($1, $2, $3, $4, $5, txid_current()) ON CONFLICT (query_id, batch_id, ctx, target)"
@@ -142,28 +104,25 @@ class Publication:
             [self.key.query_id, self.key.ctx, self.name.qualified, self.key.batch_id - KEPT_BATCHES],
         )
 
-    def renew(self, record: str, xact: int) -> None:
-        """Replace the existing record; the rows remain those of its transaction `xact`."""
+    def renew(self, record: str, before: Published) -> None:
+        """See `Publication`."""
         self.session.rows_bound(
             f"UPDATE {self._own(COMMITS)} SET record = $5, xact = $6"
             " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4 RETURNING batch_id",
-            [*self._identity, record, xact],
+            [*self._identity, record, before.xact],
         )
 
-    def take_back(self, xact: int, rows: int) -> None:
-        """Remove the rows that an earlier try of the same write appended.
+    def take_back(self, before: Published, rows: int) -> None:
+        """See `Publication`.
 
         PostgreSQL stores in every row the number of the transaction that wrote it. So this finds exactly the rows that
         have not been changed since.
-
-        Raises:
-            PermanentError: some of the rows were changed or deleted.
         """
         # The stored number has 32 bits, so it is unique only until 2^31 more transactions have run.
         gone = self.session.rows_bound(
             f"WITH gone AS (DELETE FROM {self.name.qualified} WHERE xmin::text = $1"
             " AND txid_current() - $2 < 2147483648 RETURNING 1) SELECT count(*) AS rows FROM gone",
-            [str(xact & 0xFFFFFFFF), xact],
+            [str(before.xact & 0xFFFFFFFF), before.xact],
         )[0][0]
         if gone != rows:
             raise PermanentError(
@@ -173,7 +132,7 @@ class Publication:
             )
 
     def forget_rejects(self) -> None:
-        """Remove the rejects of an earlier try of the same write."""
+        """See `Publication`."""
         self.session.rows_bound(
             f"DELETE FROM {self._own(REJECTS)}"
             " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4 RETURNING reason",
@@ -181,11 +140,7 @@ class Publication:
         )
 
     def move(self, staged: Sequence[StagedFile]) -> None:
-        """Move staged rows into the table according to the mode, and create the table if it does not exist.
-
-        Raises:
-            ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.
-        """
+        """See `Publication`."""
         data = [one for one in staged if not one.rejects]
         made = not self._exists()  # looked up once more, because the script's own statements may have created it
         if made and data:
@@ -204,12 +159,12 @@ class Publication:
         return bool(found)
 
     def act(self, statements: str) -> None:
-        """Run the script's own statements."""
+        """See `Publication`."""
         if statements.strip():
             self.session.script(statements)
 
     def drop(self, staged: Sequence[StagedFile]) -> None:
-        """Remove staging tables."""
+        """See `Publication`."""
         for one in staged:
             self.session.run(f"DROP TABLE {self.name.schema}.{one.staged}")
 
@@ -297,43 +252,58 @@ class Publication:
         )
 
 
-@contextmanager
-def publication(settings: JdbcWriteSettings, key: CommitKey, name: TableName) -> Iterator[Publication]:
-    """Open the transaction of a write; transactions of the same batch run one after the other.
+@dataclass(frozen=True, slots=True)
+class PostgresqlTables:
+    """A `TableDatabase` of PostgreSQL.
 
-    Raises:
-        TransientError: the server cannot be reached.
-        ConfigError: the user lacks a permission.
+    Args:
+        settings: the database, the table and the mode.
     """
-    with session(settings.endpoint, reading=False) as begun:
-        begun.rows_bound(
-            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text AS lock",
-            [json.dumps([key.query_id, key.batch_id])],  # an older record may be claimed by another write of the batch
-        )
-        yield Publication(begun, settings, key, name)
 
+    settings: JdbcWriteSettings
 
-def find_table(settings: JdbcWriteSettings) -> TableName:
-    """Find the table, and create our own tables in the same schema.
+    def find(self) -> TableName:
+        """See `TableDatabase`."""
+        with session(self.settings.endpoint, reading=False) as begun:
+            name = _found(begun, self.settings.table)
+            schema = name.schema
+            for table, columns in ((COMMITS, _COMMITS_COLUMNS), (REJECTS, _REJECTS_COLUMNS)):
+                if not begun.rows_bound("SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL", [f"{schema}.{table}"]):
+                    begun.rows(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})::text")
+                    begun.run(f"CREATE TABLE IF NOT EXISTS {schema}.{table} ({columns})")
+            if not begun.rows_bound(
+                "SELECT 1 AS found FROM pg_attribute"
+                " WHERE attrelid = to_regclass($1) AND attname = 'target' AND NOT attisdropped",
+                [f"{schema}.{COMMITS}"],
+            ):
+                _name_targets(begun, f"{schema}.{COMMITS}")
+        return name
 
-    Raises:
-        ConfigError: the schema does not exist, or the user may not create tables in it.
-        TransientError: the server cannot be reached.
-    """
-    with session(settings.endpoint, reading=False) as begun:
-        name = _found(begun, settings.table)
-        schema = name.schema
-        for table, columns in ((COMMITS, _COMMITS_COLUMNS), (REJECTS, _REJECTS_COLUMNS)):
-            if not begun.rows_bound("SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL", [f"{schema}.{table}"]):
-                begun.rows(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})::text")
-                begun.run(f"CREATE TABLE IF NOT EXISTS {schema}.{table} ({columns})")
-        if not begun.rows_bound(
-            "SELECT 1 AS found FROM pg_attribute"
-            " WHERE attrelid = to_regclass($1) AND attname = 'target' AND NOT attisdropped",
-            [f"{schema}.{COMMITS}"],
-        ):
-            _name_targets(begun, f"{schema}.{COMMITS}")
-    return name
+    def sink(self, key: CommitKey, name: TableName) -> StagingSink:
+        """See `TableDatabase`."""
+        return StagingSink(self.settings.endpoint, key, name.schema, name.qualified)
+
+    @contextmanager
+    def publication(self, key: CommitKey, name: TableName) -> Iterator[PostgresqlPublication]:
+        """See `TableDatabase`."""
+        with session(self.settings.endpoint, reading=False) as begun:
+            begun.rows_bound(
+                "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text AS lock",
+                # An older record may be claimed by another write of the batch.
+                [json.dumps([key.query_id, key.batch_id])],
+            )
+            yield PostgresqlPublication(begun, self.settings, key, name)
+
+    def drop_staged(self, key: CommitKey, name: TableName) -> None:
+        """See `TableDatabase`."""
+        with session(self.settings.endpoint, reading=False) as begun:
+            rows = begun.rows_bound(
+                "SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE quote_ident(n.nspname) = $1 AND starts_with(c.relname::text, $2)",
+                [name.schema, staging_prefix(key)],
+            )
+            for (table,) in rows:
+                begun.run(f"DROP TABLE IF EXISTS {name.schema}.{table}")
 
 
 def _name_targets(begun: Session, commits: str) -> None:
@@ -342,18 +312,6 @@ def _name_targets(begun: Session, commits: str) -> None:
     begun.run(f"ALTER TABLE {commits} ADD COLUMN IF NOT EXISTS target text NOT NULL DEFAULT ''")
     begun.run(f"ALTER TABLE {commits} DROP CONSTRAINT IF EXISTS {COMMITS}_pkey")
     begun.run(f"ALTER TABLE {commits} ADD PRIMARY KEY (query_id, batch_id, ctx, target)")
-
-
-def drop_staged(endpoint: JdbcEndpoint, key: CommitKey, schema: str) -> None:
-    """Remove the staging tables of one write, including those of its other batches."""
-    with session(endpoint, reading=False) as begun:
-        rows = begun.rows_bound(
-            "SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-            " WHERE quote_ident(n.nspname) = $1 AND starts_with(c.relname::text, $2)",
-            [schema, staging_prefix(key)],
-        )
-        for (name,) in rows:
-            begun.run(f"DROP TABLE IF EXISTS {schema}.{name}")
 
 
 def _found(begun: Session, table: str) -> TableName:

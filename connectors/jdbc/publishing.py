@@ -1,0 +1,116 @@
+"""What a write to a table needs from the database: the contract that each kind of database keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from gluepot.connectors.contracts import TaskSink
+from gluepot.connectors.jdbc.target import JdbcWriteSettings
+from gluepot.connectors.values import CommitKey, StagedFile
+
+COMMITS = "gluepot_commits"
+REJECTS = "gluepot_rejects"
+KEPT_BATCHES = 10_000
+"""How many batches back a replay is recognised; the record of an older one makes room."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """The name of a table, as the server quotes it.
+
+    Args:
+        schema: name of its schema.
+        table: its own name.
+        exists: whether the table exists.
+    """
+
+    schema: str
+    table: str
+    exists: bool
+
+    @property
+    def qualified(self) -> str:
+        """The name with its schema, for a statement."""
+        return f"{self.schema}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A recorded commit.
+
+    Args:
+        record: text of the commit's record.
+        xact: number of the transaction that wrote the rows, if the database marks rows with it; otherwise 0.
+    """
+
+    record: str
+    xact: int = 0
+
+
+class Publication(Protocol):
+    """A transaction in which one write is published: all of it, or nothing."""
+
+    @property
+    def settings(self) -> JdbcWriteSettings:
+        """The settings from the script."""
+
+    def published(self) -> Published | None:
+        """Return the commit that was published under the key; None if there is none."""
+
+    def record(self, record: str) -> None:
+        """Record what this transaction publishes, in place of an earlier record under the same key."""
+
+    def renew(self, record: str, before: Published) -> None:
+        """Replace the existing record; the rows remain those that `before` names."""
+
+    def take_back(self, before: Published, rows: int) -> None:
+        """Remove the rows that an earlier try of the same write appended.
+
+        Raises:
+            PermanentError: some of the rows were changed or deleted.
+        """
+
+    def forget_rejects(self) -> None:
+        """Remove the rejects of an earlier try of the same write."""
+
+    def move(self, staged: Sequence[StagedFile]) -> None:
+        """Move staged rows into the table according to the mode, and create the table if it does not exist.
+
+        Raises:
+            ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.
+        """
+
+    def act(self, statements: str) -> None:
+        """Run the script's own statements."""
+
+    def drop(self, staged: Sequence[StagedFile]) -> None:
+        """Remove what was staged for this write."""
+
+
+class TableDatabase(Protocol):
+    """A database in which a write is published by one transaction, which also records it."""
+
+    def find(self) -> TableName:
+        """Find the table, and create our own tables in the same schema.
+
+        Raises:
+            ConfigError: the schema does not exist, or the user may not create tables in it.
+            TransientError: the server cannot be reached.
+        """
+
+    def sink(self, key: CommitKey, name: TableName) -> TaskSink:
+        """Return what stages rows for the table, in the tasks."""
+
+    def publication(self, key: CommitKey, name: TableName) -> AbstractContextManager[Publication]:
+        """Open the transaction of a write; transactions of the same batch run one after the other.
+
+        Raises:
+            TransientError: the server cannot be reached.
+            ConfigError: the user lacks a permission.
+        """
+
+    def drop_staged(self, key: CommitKey, name: TableName) -> None:
+        """Remove what was staged for one write, including for its other batches."""

@@ -164,7 +164,7 @@ def _source(call: Call) -> None:
 def _write(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
     writes = connector(kind).writes
-    if writes is Access.RECORDS:
+    if writes in {Access.RECORDS, Access.DOCUMENTS}:
         return
     options = literal(call, "connection_options", {"path": "?"})
     if not isinstance(options, dict):

@@ -203,6 +203,12 @@ _OWN: Mapping[str, Connector] = {
     **dict.fromkeys(("delta", "iceberg", "custom.spark", "marketplace.spark"), _LAKE),
     "kafka": _stream("kafka", connection="gluepot.catalog.connections:kafka_options"),
     "kinesis": _stream("kinesis"),
+    "dynamodb": Connector(
+        Access.RECORDS,
+        Access.DOCUMENTS,
+        batch_source="gluepot.connectors.dynamodb.source:dynamodb_read",
+        document_store="gluepot.connectors.dynamodb.store:dynamodb_store",
+    ),
 }
 
 ENTRY_POINTS = "gluepot.connectors"

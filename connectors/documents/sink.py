@@ -24,6 +24,7 @@ from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.values import CommitKey, Document, ManifestPart, Refusal, StagedFile
 from gluepot.core.errors import EtlError, PermanentError
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import open_storage
 from gluepot.frames.rows import rows
@@ -162,5 +163,6 @@ class _Putting:
         self._schema = batch.schema if self._schema is None else merge_schemas(self._schema, batch.schema)
         fields = ({name: value for name, value in row.items() if value is not None} for row in rows(chunk))
         refusals = self._store.put([Document(*one) for one in zip(self._ids.of(chunk), fields, strict=True)])
+        reach("documents.put")
         self._rows += batch.num_rows - len(refusals)
         return refusals

@@ -7,10 +7,10 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gluepot.connectors.aws.errors import Refused, Throttled
 from gluepot.connectors.kinesis.blocks import Extent, extent_of
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.cursor import AtHorizon, Cursor, Fetched
-from gluepot.connectors.aws.errors import Refused, Throttled
 from gluepot.connectors.kinesis.errors import NoSuchStream
 from gluepot.connectors.kinesis.pacing import Read, wait_secs
 from gluepot.connectors.kinesis.plan import Ahead, finished, place_of

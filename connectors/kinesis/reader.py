@@ -10,12 +10,12 @@ from typing import overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.connectors.aws.errors import Refused, Throttled
 from gluepot.connectors.kinesis import spool
 from gluepot.connectors.kinesis.aggregation import MAGIC, taken_apart
 from gluepot.connectors.kinesis.blocks import RECORD_COLUMNS, total_of
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.cursor import At, AtHorizon, Cursor
-from gluepot.connectors.aws.errors import Refused, Throttled
 from gluepot.connectors.kinesis.errors import NoSuchStream
 from gluepot.connectors.kinesis.pacing import Read, wait_secs
 from gluepot.connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, position, sequence_before

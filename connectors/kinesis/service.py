@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.aws.errors import Throttled
+from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.settings import KinesisReadSettings
 from gluepot.connectors.kinesis.topology import Shard
 from gluepot.core.backoff import backoff_secs

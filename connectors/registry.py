@@ -194,6 +194,10 @@ def _stream(name: str, connection: str = "") -> Connector:
     )
 
 
+def _notified(name: str) -> Connector:
+    return Connector(writes=Access.DOCUMENTS, document_store=f"gluepot.connectors.notifications.{name}:{name}_store")
+
+
 _OWN: Mapping[str, Connector] = {
     "s3": _FILES,
     "file": _READ_ONLY_FILES,
@@ -209,6 +213,7 @@ _OWN: Mapping[str, Connector] = {
         batch_source="gluepot.connectors.dynamodb.source:dynamodb_read",
         document_store="gluepot.connectors.dynamodb.store:dynamodb_store",
     ),
+    **{name: _notified(name) for name in ("sqs", "sns", "eventbridge", "firehose", "webhook")},
 }
 
 ENTRY_POINTS = "gluepot.connectors"

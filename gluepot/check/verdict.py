@@ -164,11 +164,15 @@ def _source(call: Call) -> None:
 def _write(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
     writes = connector(kind).writes
-    if writes in {Access.RECORDS, Access.DOCUMENTS}:
+    if writes is Access.RECORDS:
         return
-    options = literal(call, "connection_options", {"path": "?"})
+    options = literal(call, "connection_options", {} if writes is Access.DOCUMENTS else {"path": "?"})
     if not isinstance(options, dict):
         raise _Unknown
+    if writes is Access.DOCUMENTS:
+        if "connectionName" not in options and _ONLY_THE_RUN not in options.values():
+            connector(kind).new_document_store(options)
+        return
     given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
     if writes is Access.LAKE:
         if options.get("className") == _ONLY_THE_RUN:

@@ -28,6 +28,7 @@ from gluepot.core.storage import open_storage
 from gluepot.engine import jdbc_output
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from tests.postgresql import new_database
+from tests.redshift import RedshiftServer, redshift_server
 
 BROKEN = ErrorRecord(b"{", "malformed_json", "cut off")
 
@@ -142,10 +143,37 @@ class Rows:
             return connection.execute(statement).fetchall()
 
 
+@dataclass
+class RedshiftRows(Rows):
+    """A table of Redshift's stand-in, counted in the PostgreSQL behind it."""
+
+    folder: str = ""
+
+    def staged(self) -> list[str]:
+        storage = open_storage(self.folder)
+        receipts = {one for (one,) in self._sql("SELECT receipt FROM gluepot_commits WHERE receipt <> ''")}
+        kept = {file["staged"] for one in receipts for file in json.loads(storage.get(one))["files"]}
+        return [name for name in storage.list("") if name not in receipts | kept]
+
+
+@pytest.fixture(scope="module")
+def redshift(postgresql, kinesis) -> Iterator[RedshiftServer]:
+    with redshift_server(postgresql, kinesis) as server:
+        yield server
+
+
 @pytest.fixture(scope="module")
 def database(postgresql) -> Iterator[str]:
     with new_database(postgresql) as url:
         yield url
+
+
+def table_of_redshift(server: RedshiftServer, folder: str) -> RedshiftRows:
+    server.sql("DROP TABLE IF EXISTS numbers, gluepot_commits, gluepot_rejects")
+    server.sql("CREATE TABLE numbers (n bigint, day varchar(20))")
+    options = {**server.options, "dbtable": "numbers", "redshiftTmpDir": folder}
+    settings = JdbcWriteSettings.from_glue(options)
+    return RedshiftRows(server.postgresql, settings, table_database(settings).find(), folder)
 
 
 def table_of_postgresql(url: str) -> Rows:
@@ -158,11 +186,14 @@ def table_of_postgresql(url: str) -> Rows:
     return Rows(url, settings, table_database(settings).find())
 
 
-@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql"])
+@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql", "redshift"])
 def target(request, tmp_path) -> Target:
     match request.param:
         case "postgresql":
             return table_of_postgresql(request.getfixturevalue("database"))
+        case "redshift":
+            folder = f"{request.getfixturevalue('s3_url')}/{uuid4().hex}"
+            return table_of_redshift(request.getfixturevalue("redshift"), folder)
         case "s3":
             return Files(f"{request.getfixturevalue('s3_url')}/{uuid4().hex}", "glueparquet")
         case format_name:

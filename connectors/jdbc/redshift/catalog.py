@@ -1,0 +1,45 @@
+"""What Redshift's catalog says of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gluepot.connectors.jdbc.publishing import TableName
+from gluepot.connectors.jdbc.redshift.names import name_parts
+from gluepot.connectors.jdbc.redshift.session import Session
+
+_COLUMNS = """
+SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE quote_ident(n.nspname) = %s AND quote_ident(c.relname) = %s AND a.attnum > 0 AND NOT a.attisdropped
+AND c.relkind IN ('r', 'v', 'm', 'f', 'p') ORDER BY a.attnum
+"""
+_PRIMARY_KEY = """
+SELECT a.attname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(k.conkey)
+WHERE k.contype = 'p' AND quote_ident(n.nspname) = %s AND quote_ident(c.relname) = %s ORDER BY a.attnum
+"""
+
+
+def find_table(begun: Session, name: str) -> TableName:
+    """Return how the server quotes a table's name, and whether the table exists.
+
+    Raises:
+        ConfigError: the name has another form than `schema.table`.
+    """
+    schema, table = name_parts(name)
+    if not schema:
+        schema = str(begun.rows("SELECT current_schema()")[0][0])
+    ((schema, table),) = begun.rows("SELECT quote_ident(%s), quote_ident(%s)", [schema, table])
+    made = TableName(str(schema), str(table), exists=False)
+    return TableName(made.schema, made.table, exists=bool(columns_of(begun, made)))
+
+
+def columns_of(begun: Session, name: TableName) -> Mapping[str, str]:
+    """Return the columns of a table with their types; empty if there is no table."""
+    return {str(column): str(kind) for column, kind in begun.rows(_COLUMNS, [name.schema, name.table])}
+
+
+def primary_key(begun: Session, name: TableName) -> tuple[str, ...]:
+    """Return the columns of the primary key, which Redshift does not enforce; empty if there is none."""
+    return tuple(str(column) for (column,) in begun.rows(_PRIMARY_KEY, [name.schema, name.table]))

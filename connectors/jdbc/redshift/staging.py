@@ -1,0 +1,136 @@
+"""The worker's side of a write: rows become files of Parquet in the temporary folder, which nobody reads yet."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from gluepot.connectors.jdbc.redshift.statements import ORDINAL
+from gluepot.connectors.jdbc.redshift.types import BINARY, TEXT, stored
+from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile, dump_errors
+from gluepot.core.storage import Storage, open_storage
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.frames.schema import merge_schemas
+
+_ROWS_PER_TASK = 1 << 40
+# COPY reads files in parallel and likes them between 1 MB and 1 GB, compressed. A task keeps one in memory.
+_FILE_BYTES = 128 << 20
+_MESSAGE_CHARACTERS = 10_000
+REJECT_KINDS = {
+    "raw": BINARY,
+    "stream": TEXT,
+    "shard": TEXT,
+    "position": TEXT,
+    "reason": TEXT,
+    "message": TEXT,
+}
+
+
+def staging_folder(key: CommitKey) -> str:
+    """Return the folder of one write's files, which is the same for all batches."""
+    write = f"{key.query_id}/{key.ctx}/{key.target}"
+    return f"gluepot/{hashlib.blake2b(write.encode(), digest_size=8).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class RedshiftSink:
+    """Stages rows for a table; a `TaskSink`.
+
+    Args:
+        temp_dir: URL of the temporary folder.
+        key: commit key of the write.
+        table: the table, as it is quoted.
+    """
+
+    temp_dir: str
+    key: CommitKey
+    table: str
+
+    def write(self, chunks: Iterator[Chunk], task: int, attempt: str) -> ManifestPart:  # noqa: ARG002  names are unique
+        """Stage every row and every error record.
+
+        Raises:
+            TransientError: S3 cannot be reached.
+            Exception: what the chunks raise; then nothing is left.
+        """
+        stage = _Stage(open_storage(self.temp_dir), staging_folder(self.key), self.table, task * _ROWS_PER_TASK)
+        rejected: list[ErrorRecord] = []
+        try:
+            for chunk in chunks:
+                rejected.extend(chunk.errors)
+                rejected.extend(stage.add(chunk.batch))
+            stage.end_file()
+            if rejected:
+                stage.add_rejects(rejected)
+        except BaseException:
+            stage.storage.delete([file.staged for file in stage.files])
+            raise
+        return ManifestPart(
+            files=stage.files,
+            schema=None if stage.seen is None else stage.seen.serialize().to_pybytes(),
+            rows_out=stage.rows,
+            rejected=dict(Counter(error.reason for error in rejected)),
+        )
+
+
+@dataclass(slots=True)
+class _Stage:
+    storage: Storage
+    folder: str
+    table: str
+    first: int
+    rows: int = 0
+    seen: pa.Schema | None = None
+    files: list[StagedFile] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+
+    def add(self, batch: pa.RecordBatch) -> Sequence[ErrorRecord]:
+        """Add rows; return those that Redshift cannot hold."""
+        if not batch.num_rows:
+            return []
+        self.seen = batch.schema if self.seen is None else merge_schemas(self.seen, batch.schema)
+        made = stored(batch)
+        if made.count:
+            first = self.first + self.rows
+            ordinals = pa.array(range(first, first + made.count), pa.int64())
+            columns = [*made.rows.columns, ordinals]
+            numbered = pa.RecordBatch.from_arrays(columns, names=[*made.rows.schema.names, ORDINAL])
+            if self.batches and made.kinds != self.kinds:
+                self.end_file()
+            self.kinds = made.kinds
+            self.batches.append(numbered)
+            self.rows += made.count
+            if sum(one.nbytes for one in self.batches) >= _FILE_BYTES:
+                self.end_file()
+        return made.rejected
+
+    def end_file(self) -> None:
+        """Send the rows collected so far."""
+        if self.batches:
+            self.files.append(self._sent(self.batches, self.kinds, rejects=False))
+            self.batches = []
+
+    def add_rejects(self, errors: Sequence[ErrorRecord]) -> None:
+        """Send error records."""
+        rows = dump_errors(
+            [replace(one, message=one.message[:_MESSAGE_CHARACTERS].replace("\0", "")) for one in errors]
+        )
+        ordinals = pa.array(range(rows.num_rows), pa.int64())
+        self.files.append(self._sent([rows.append_column(ORDINAL, ordinals)], REJECT_KINDS, rejects=True))
+
+    def _sent(self, batches: Sequence[pa.RecordBatch], kinds: dict[str, str], *, rejects: bool) -> StagedFile:
+        table = pa.Table.from_batches(batches)
+        sink = pa.BufferOutputStream()
+        # INT96 is how Spark writes a time stamp, and the form that COPY reads whatever the version of Parquet.
+        parquet.write_table(table, sink, compression="snappy", use_deprecated_int96_timestamps=True)
+        content = sink.getvalue().to_pybytes()
+        key = f"{self.folder}/{uuid4().hex}.parquet"
+        self.storage.put(key, content)
+        return StagedFile(key, self.table, len(content), table.num_rows, 0, rejects, {"kinds": kinds})

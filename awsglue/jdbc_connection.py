@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from gluepot.bookmarks import jobrun
 from gluepot.catalog.connections import load
 from gluepot.catalog.connections.references import resolve
 from gluepot.connectors.jdbc.settings import JdbcReadSettings
@@ -39,8 +40,13 @@ def write_settings(options: Mapping[str, Any]) -> JdbcWriteSettings:
 
 
 def _connection(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the options from the connection `connectionName` (docs/glue 11.5), with references resolved."""
+    """Return the options from the connection `connectionName` (docs/glue 11.5), resolved, and from the job."""
     name = str(options.get("connectionName") or "")
     given = load().get(name).properties if name else {}
     owner = f"connection {name!r}"
-    return {_OPTIONS[prop]: resolve(value, os.environ, owner) for prop, value in given.items() if prop in _OPTIONS}
+    run = jobrun.current()
+    # Glue stages for Redshift in --TempDir if the script names no folder.
+    temp_dir = {"redshiftTmpDir": run.temp_dir} if run and run.temp_dir else {}
+    return temp_dir | {
+        _OPTIONS[prop]: resolve(value, os.environ, owner) for prop, value in given.items() if prop in _OPTIONS
+    }

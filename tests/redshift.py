@@ -30,7 +30,7 @@ from tests.postgresql import new_database
 
 # What PostgreSQL lacks of Redshift, as far as our statements use it. A SUPER is a jsonb, a VARBYTE a bytea.
 _SETUP = r"""
-CREATE FUNCTION json_parse(text) RETURNS jsonb LANGUAGE sql IMMUTABLE STRICT AS 'SELECT $1::jsonb';
+CREATE FUNCTION json_parse(text) RETURNS jsonb LANGUAGE sql IMMUTABLE STRICT AS 'SELECT $1::json::jsonb';
 CREATE FUNCTION json_serialize(jsonb) RETURNS text LANGUAGE sql IMMUTABLE STRICT AS 'SELECT $1::text';
 CREATE FUNCTION to_hex(bytea) RETURNS text LANGUAGE sql IMMUTABLE STRICT AS $$SELECT encode($1, 'hex')$$;
 CREATE FUNCTION getdate() RETURNS timestamp LANGUAGE sql STABLE AS $$SELECT now() AT TIME ZONE 'UTC'$$;
@@ -265,6 +265,7 @@ class _Conversation:
     backend: _Backend
     server: RedshiftServer
     prepared: dict[bytes, str] = field(default_factory=dict)
+    unloaded: int = 0
 
     def run(self) -> None:
         self._greet()
@@ -336,8 +337,10 @@ class _Conversation:
             self._copy(statement)
             return "DO 'BEGIN END'"
         if statement.startswith("UNLOAD"):
-            self._unload(statement)
+            self.unloaded = self._unload(statement)
             return "DO 'BEGIN END'"
+        if statement == "SELECT pg_last_unload_count()":
+            return f"SELECT {self.unloaded}::bigint"
         return _translated(statement)
 
     def _copy(self, statement: str) -> None:
@@ -364,7 +367,7 @@ class _Conversation:
         )
         return [(str(name), str(kind)) for name, kind in self.backend.ask(asked)[1]]
 
-    def _unload(self, statement: str) -> None:
+    def _unload(self, statement: str) -> int:
         found = _UNLOAD.fullmatch(statement)
         if found is None:
             raise Refusal("42601", "syntax error in UNLOAD")
@@ -383,7 +386,9 @@ class _Conversation:
             url = f"{found['to']}{part:04d}_part_00.parquet"
             self._put(url, content)
             entries.append({"url": url, "meta": {"content_length": len(content), "record_count": len(some)}})
-        self._put(f"{found['to']}manifest", json.dumps({"entries": entries}).encode())
+        if entries:
+            self._put(f"{found['to']}manifest", json.dumps({"entries": entries}).encode())
+        return len(rows)
 
     @property
     def _s3(self) -> Any:

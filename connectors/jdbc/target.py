@@ -95,7 +95,9 @@ class JdbcWriteSettings:
             keys=_names(options, "upsertKeys"),
             preactions=str(options.get("preactions") or ""),
             postactions=str(options.get("postactions") or ""),
-            redshift=RedshiftOptions.from_options(options) if endpoint.vendor == REDSHIFT else None,
+            redshift=RedshiftOptions.from_options({**(connection or {}), **options})
+            if endpoint.vendor == REDSHIFT
+            else None,
         )
 
 

@@ -31,13 +31,18 @@ def find_table(begun: Session, name: str) -> TableName:
     if not schema:
         schema = str(begun.rows("SELECT current_schema()")[0][0])
     ((schema, table),) = begun.rows("SELECT quote_ident(%s), quote_ident(%s)", [schema, table])
-    made = TableName(str(schema), str(table), exists=False)
-    return TableName(made.schema, made.table, exists=bool(columns_of(begun, made)))
+    return TableName(str(schema), str(table), exists=bool(columns_of(begun, str(schema), str(table))))
 
 
-def columns_of(begun: Session, name: TableName) -> Mapping[str, str]:
-    """Return the columns of a table with their types; empty if there is no table."""
-    return {str(column): str(kind) for column, kind in begun.rows(_COLUMNS, [name.schema, name.table])}
+def columns_of(begun: Session, schema: str, table: str) -> Mapping[str, str]:
+    """Return the columns of a table with their types; empty if there is no table.
+
+    Args:
+        begun: the session.
+        schema: the schema, as the server quotes it.
+        table: the table, likewise.
+    """
+    return {str(column): str(kind) for column, kind in begun.rows(_COLUMNS, [schema, table])}
 
 
 def primary_key(begun: Session, name: TableName) -> tuple[str, ...]:

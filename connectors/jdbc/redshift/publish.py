@@ -88,7 +88,7 @@ class RedshiftPublication:
         """
         if not rows:
             return
-        columns = columns_of(self.session, self.name)
+        columns = columns_of(self.session, self.name.schema, self.name.table)
         if not columns:
             self._require_repeatable(rows)
             return
@@ -138,11 +138,13 @@ class RedshiftPublication:
     def move(self, staged: Sequence[StagedFile]) -> None:
         """See `Publication`."""
         data = [one for one in staged if not one.rejects]
-        columns = columns_of(self.session, self.name)  # the script's own statements may have created the table
+        columns = columns_of(
+            self.session, self.name.schema, self.name.table
+        )  # the script's own statements may have created the table
         made = not columns
         if made and data:
             self._create(data)
-            columns = columns_of(self.session, self.name)
+            columns = columns_of(self.session, self.name.schema, self.name.table)
         if self.settings.mode is Mode.OVERWRITE and not made:
             self.session.run(f"DELETE FROM {self.name.qualified}")  # TRUNCATE would commit
         if data:

@@ -84,12 +84,6 @@ class Session:
             cursor.execute(statement, tuple(values) or None)
             return [tuple(row) for row in cursor.fetchall()]
 
-    def columns(self, query: str) -> list[tuple[str, int]]:
-        """Return names of the columns of a query, and the numbers of their types."""
-        with mapped(self.endpoint, "A statement"), self.connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM {query} LIMIT 0")
-            return [(_decoded(column[0]), int(column[1])) for column in cursor.description]
-
     def require_open(self, what: str) -> None:
         """Check that the transaction is still open.
 
@@ -151,7 +145,3 @@ def transaction(endpoint: JdbcEndpoint, lock: str) -> Iterator[Session]:
             raise
         begun.require_open("A statement")
         begun.run("COMMIT")
-
-
-def _decoded(name: Any) -> str:
-    return name.decode() if isinstance(name, bytes) else str(name)

@@ -102,11 +102,12 @@ class RedshiftServer:
     statements: list[str] = field(default_factory=list)
     cut: Callable[[str], bool] = lambda _: False
     user: str = "awsuser"
+    database: str = "dev"
 
     @property
     def url(self) -> str:
         """The URL that a script gives."""
-        return f"jdbc:redshift://{LOOPBACK}:{self.port}/{urlsplit(self.postgresql).path.strip('/')}?ssl=false"
+        return f"jdbc:redshift://{LOOPBACK}:{self.port}/{self.database}?ssl=false"
 
     @property
     def options(self) -> dict[str, str]:
@@ -286,8 +287,12 @@ class _Conversation:
             self.client.sendall(b"N")
         given = body[4:].split(b"\0")
         self.client.sendall(_packed(b"R", b"\0\0\0\0"))
-        if self.server.user.encode() not in given:
+        named = dict(zip(given[::2], given[1::2], strict=False))
+        if named.get(b"user") != self.server.user.encode():
             self._refuse(Refusal("28000", "password authentication failed"))
+            raise EOFError
+        if (asked := named.get(b"database", b"").decode()) != self.server.database:
+            self._refuse(Refusal("3D000", f'database "{asked}" does not exist'))
             raise EOFError
         for name, value in (("client_encoding", "UTF8"), ("server_version", "8.0.2"), ("server_protocol_version", "0")):
             self.client.sendall(_packed(b"S", f"{name}\0{value}\0".encode()))

@@ -8,7 +8,7 @@ earlier try has appended.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from uuid import uuid4
@@ -283,16 +283,21 @@ class RedshiftTables:
         with transaction(self.settings.endpoint, f"{name.schema}.{COMMITS}") as begun:
             publication = RedshiftPublication(begun, self.settings, self.options, key, name, storage)
             yield publication
-        storage.delete(publication.garbage)
+        with suppress(EtlError):  # the write is published; what stays is removed before the next one
+            storage.delete(publication.garbage)
 
     def drop_staged(self, key: CommitKey, name: TableName) -> None:
-        """See `TableDatabase`. Files that a receipt names stay, with the receipt."""
+        """See `TableDatabase`. Files that a receipt names stay, with the receipt.
+
+        The table of records is locked for the look at it: if the answer to a commit was lost, it may still be on its
+        way, and its receipt becomes visible only then.
+        """
         storage = open_storage(self.options.temp_dir)
         # Listed before the records are read, so that a file which is staged and published meanwhile is not removed.
         listed = storage.list(staging_folder(key))
         if not listed:
             return
-        with connection(self.settings.endpoint) as begun:
+        with transaction(self.settings.endpoint, f"{name.schema}.{COMMITS}") as begun:
             kept = receipts(begun, key, name)
         for receipt in list(kept):
             if receipt in listed:

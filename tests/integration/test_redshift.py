@@ -19,6 +19,9 @@ from pyspark.sql.types import DecimalType, LongType, StringType, StructField, St
 from awsglue import DynamicFrame
 from awsglue.job import Job
 from gluepot.bookmarks import jobrun
+from gluepot.catalog.connect import open_catalog
+from gluepot.catalog.values import Database, Table
+from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
 from gluepot.core.storage import open_storage
 from tests.redshift import RedshiftServer, redshift_server
@@ -431,6 +434,45 @@ def test_a_query_is_read_whatever_is_quoted_in_it(orders):
     assert [tuple(row) for row in rows] == [(1, "it's \\ x"), (3, "it's \\ x")]
     assert rows[0].__fields__ == ["id", "text"]
     assert isinstance(orders.read(query=query).toDF().schema["text"].dataType, StringType)
+
+
+def test_a_table_of_the_catalog_is_read_and_written_through_its_connection(orders, tmp_path, monkeypatch):
+    filled(orders, 1, 2)
+    properties = {
+        "JDBC_CONNECTION_URL": orders.server.url.replace("/dev", "/other"),
+        "USERNAME": orders.server.user,
+        "PASSWORD": "env:WAREHOUSE_PASSWORD",
+    }
+    (tmp_path / "connections.yaml").write_text(
+        json.dumps({"connections": {"warehouse": {"type": "jdbc", "properties": properties}}})
+    )
+    (tmp_path / "connections.yaml").chmod(0o600)
+    monkeypatch.setenv("GLUEPOT_CONNECTIONS", str(tmp_path / "connections.yaml"))
+    monkeypatch.setenv("WAREHOUSE_PASSWORD", "secret")
+    monkeypatch.setenv("GLUEPOT_CATALOG", f"sqlite:///{tmp_path}/catalog.db")
+    catalog = open_catalog(f"sqlite:///{tmp_path}/catalog.db", SystemClock())
+    catalog.add_database(Database("shop"))
+    described = {
+        "StorageDescriptor": {"Location": "dev.public.orders", "Columns": [{"Name": "id", "Type": "bigint"}]},
+        "Parameters": {"classification": "redshift", "connectionName": "warehouse"},
+    }
+    assert catalog.add_table(Table("shop", "orders", described))
+    catalog.close()
+    run = orders.init()
+    frame = orders.glue_context.create_dynamic_frame.from_catalog(
+        database="shop", table_name="orders", redshift_tmp_dir=orders.folder, transformation_ctx="source0"
+    )
+    orders.glue_context.write_dynamic_frame.from_options(
+        frame,
+        "redshift",
+        {"connectionName": "warehouse", "useConnectionProperties": "true", "database": "dev", "dbtable": "public.copies",
+         "redshiftTmpDir": orders.folder, "aws_iam_role": "arn:aws:iam::123456789012:role/copy"},
+        transformation_ctx="sink0",
+    )  # fmt: skip
+    run.commit()
+    assert orders.copied() == [1, 2]
+    (copied,) = [one for one in orders.server.statements if one.startswith("COPY")][:1]
+    assert "IAM_ROLE 'arn:aws:iam::123456789012:role/copy'" in copied
 
 
 def test_a_bookmark_remembers_the_rows_that_were_read(orders):

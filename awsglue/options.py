@@ -11,6 +11,7 @@ from typing import Any
 from awsglue.declared import declared_payload
 from gluepot.catalog.connections import load
 from gluepot.connectors.contracts import RecordSink, StreamSource
+from gluepot.connectors.documents.sink import DocumentTarget
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.registry import connector
 from gluepot.connectors.streams.registries import registry_of
@@ -73,6 +74,17 @@ def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
     return connector(connection_type).new_record_sink(_given(connection_type, options))
+
+
+def document_target(connection_type: str, options: Mapping[str, Any]) -> DocumentTarget:
+    """Return the store that the script's options name, completed by the properties of its connection.
+
+    Raises:
+        ConfigError: the connection is not in the connections file, or an option is wrong.
+    """
+    given = dict(_given(connection_type, options))
+    rejects_path = given.pop("rejectsPath", None)
+    return DocumentTarget(connector(connection_type).new_document_store(given), rejects_path and str(rejects_path))
 
 
 def _given(connection_type: str, options: Mapping[str, Any], connections_file: Path | None = None) -> Mapping[str, Any]:

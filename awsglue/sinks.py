@@ -10,10 +10,11 @@ from awsglue import lake_tables
 from awsglue.catalog_writes import catalog_entry
 from awsglue.collection import DynamicFrameCollection
 from awsglue.jdbc_connection import write_settings
-from awsglue.options import record_sink
+from awsglue.options import document_target, record_sink
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import current_writer
 from gluepot.connectors.contracts import RecordSink
+from gluepot.connectors.documents.sink import DocumentTarget
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.options import warn_ignored
 from gluepot.connectors.registry import SINKS, Access, connector, types_that
@@ -112,7 +113,7 @@ class DataSink:
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
         """Write a frame."""
-        target: FileTarget | JdbcWriteSettings | RecordSink
+        target: FileTarget | JdbcWriteSettings | DocumentTarget | RecordSink
         writes = connector(self._connection_type).writes
         if writes is Access.LAKE:
             of_lake = lake_tables.of_options(self._connection_type, self._options)
@@ -120,6 +121,8 @@ class DataSink:
             return dynamic_frame
         if writes is Access.RECORDS:
             target = record_sink(self._connection_type, self._options)
+        elif writes is Access.DOCUMENTS:
+            target = document_target(self._connection_type, self._options)
         elif writes is Access.DATABASE:
             target = write_settings(self._options)
         else:

@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from gluepot.connectors.values import (
     CommitKey,
+    Document,
     ManifestPart,
     OriginalRecord,
     Outgoing,
     RawBatch,
     RecordShape,
+    Refusal,
     SourceRange,
     StreamShape,
 )
@@ -303,6 +305,39 @@ class RecordSink(Protocol):
         Raises:
             TransientError: the target was unreachable for longer than its deadline; some records may have arrived.
             PermanentError: the target refuses a record.
+        """
+
+
+class DocumentStore(Protocol):
+    """A store that keeps each document under an id, so that writing it again changes nothing. Picklable.
+
+    Tasks get a copy. Clients are opened on first use, in the process that uses them.
+    """
+
+    @property
+    def place(self) -> str:
+        """The one spelling of the target, without secrets, such as `dynamodb eu-west-1 orders`."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """The target's name in lineage events."""
+
+    @property
+    def guarantee(self) -> str:
+        """One sentence that says what a reader of the store may rely on."""
+
+    def check(self) -> None:
+        """Make sure, before data flows, that the target exists; raises ConfigError or TransientError if not."""
+
+    def put(self, documents: Sequence[Document]) -> Sequence[Refusal]:
+        """Put documents, in order where they have one key, and return those that the store refuses.
+
+        Called in the worker; it blocks until the store has acknowledged every other document.
+
+        Raises:
+            TransientError: the store was unreachable or throttled for longer than its deadline; some documents may have
+                arrived.
+            ConfigError, PermanentError: nothing can be written, as with a missing table or permission.
         """
 
 

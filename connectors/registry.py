@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gluepot.connectors.contracts import BatchRead, RecordSink, Sink, StreamSource
+from gluepot.connectors.contracts import BatchRead, DocumentStore, RecordSink, Sink, StreamSource
 from gluepot.connectors.files.contracts import RowReader
 from gluepot.connectors.options import Declare
 from gluepot.connectors.positions import StreamPositions
@@ -72,6 +72,8 @@ class Access(StrEnum):
     """Tables of Iceberg and Delta, through Spark."""
     RECORDS = "records"
     """Whatever a connector of its own makes records of, or sends records to."""
+    DOCUMENTS = "documents"
+    """A store that keeps each row under an id; for writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class Connector:
         positions: the class of the stream's entries in the offset log, a `StreamPositions`.
         batch_source: `function(options) -> BatchRead`, for a bounded read.
         record_sink: `function(options) -> RecordSink`.
+        document_store: `function(options) -> DocumentStore`.
         connection: `function(connection) -> options`, for a type whose options may name a Glue connection. The options
             that the script gives itself take precedence over those of the connection.
 
@@ -102,6 +105,7 @@ class Connector:
     positions: str = ""
     batch_source: str = ""
     record_sink: str = ""
+    document_store: str = ""
     connection: str = ""
 
     def __post_init__(self) -> None:
@@ -119,6 +123,11 @@ class Connector:
             raise ConfigError(
                 "The connector writes records (writes=Access.RECORDS) but names no sink; give it a record_sink, or"
                 " leave out writes."
+            )
+        if self.writes is Access.DOCUMENTS and not self.document_store:
+            raise ConfigError(
+                "The connector writes documents (writes=Access.DOCUMENTS) but names no store; give it a document_store,"
+                " or leave out writes."
             )
 
     @property
@@ -145,6 +154,11 @@ class Connector:
         """Return the sink that records are sent to."""
         sink: RecordSink = _imported(self.record_sink)(options)
         return sink
+
+    def new_document_store(self, options: Mapping[str, Any]) -> DocumentStore:
+        """Return the store that rows are put into."""
+        store: DocumentStore = _imported(self.document_store)(options)
+        return store
 
     def with_connection(self, options: Mapping[str, Any], find: Callable[[str], Connection]) -> Mapping[str, Any]:
         """Return the script's options with the properties of the connection that they name below them.
@@ -180,6 +194,10 @@ def _stream(name: str, connection: str = "") -> Connector:
     )
 
 
+def _notified(name: str) -> Connector:
+    return Connector(writes=Access.DOCUMENTS, document_store=f"gluepot.connectors.notifications.{name}:{name}_store")
+
+
 _OWN: Mapping[str, Connector] = {
     "s3": _FILES,
     "file": _READ_ONLY_FILES,
@@ -189,6 +207,13 @@ _OWN: Mapping[str, Connector] = {
     **dict.fromkeys(("delta", "iceberg", "custom.spark", "marketplace.spark"), _LAKE),
     "kafka": _stream("kafka", connection="gluepot.catalog.connections:kafka_options"),
     "kinesis": _stream("kinesis"),
+    "dynamodb": Connector(
+        Access.RECORDS,
+        Access.DOCUMENTS,
+        batch_source="gluepot.connectors.dynamodb.source:dynamodb_read",
+        document_store="gluepot.connectors.dynamodb.store:dynamodb_store",
+    ),
+    **{name: _notified(name) for name in ("sqs", "sns", "eventbridge", "firehose", "webhook")},
 }
 
 ENTRY_POINTS = "gluepot.connectors"

@@ -191,6 +191,7 @@ class ManifestPart:
         schema: Arrow schema of the rows as written (IPC bytes), or None when nothing was written.
         rows_in: records read.
         rows_out: records written.
+        rows_put: how many of them are in a store of documents, and hence in no file.
         rows_dropped: records that steps such as Filter left out.
         bytes_in: payload bytes read.
         rejected: number of rejected records, by reason.
@@ -218,6 +219,7 @@ class ManifestPart:
     columns: Sequence[bytes] | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
     misfits: Mapping[str, int] = field(default_factory=dict)
+    rows_put: int = 0
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -337,6 +339,36 @@ class RecordShape:
 
     key_column: str | None = None
     classification: str = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A row for a store that keeps each document under an id.
+
+    Args:
+        id: text of 32 hexadecimal digits that a repetition of the batch gives to the same row again; a store uses it
+            where the row brings no key of its own.
+        fields: the row's values, without those that are null: numbers, text, bytes, `Decimal`, `date`, `datetime`,
+            lists, and dicts for structs and maps.
+    """
+
+    id: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A document that a store does not take, however often it is sent.
+
+    Args:
+        index: which of the documents that were given, counted from 0.
+        reason: a short fixed word, fit for a metric's label.
+        message: one sentence, with what the store said.
+    """
+
+    index: int
+    reason: str
+    message: str
 
 
 def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:

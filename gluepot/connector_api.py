@@ -9,6 +9,8 @@ CONNECTOR = Connector(
     Access.RECORDS, Access.RECORDS, batch_source="dial_connector:read", record_sink="dial_connector:sink"
 )
 
+A store that keeps each row under an id is written with `Access.DOCUMENTS` and a `document_store`.
+
 From then on scripts read and write `connection_type="dial"`, `gluepot check` accepts it, and messages list it.
 
 A stream needs a `stream_source`, which makes a `StreamSource`, and `positions`, the place of a subclass of
@@ -19,6 +21,7 @@ from gluepot.connectors.contracts import (
     AheadReader,
     BatchRead,
     BatchSource,
+    DocumentStore,
     GroupPositions,
     InputSplit,
     Planner,
@@ -35,7 +38,16 @@ from gluepot.connectors.positions import PositionsCodec, Span, StreamPositions
 from gluepot.connectors.registry import Access, Connector
 from gluepot.connectors.streams.shape import payload_field
 from gluepot.connectors.streams.start import of_stream, read_start
-from gluepot.connectors.values import OriginalRecord, Outgoing, RawBatch, RecordShape, SourceRange, StreamShape
+from gluepot.connectors.values import (
+    Document,
+    OriginalRecord,
+    Outgoing,
+    RawBatch,
+    RecordShape,
+    Refusal,
+    SourceRange,
+    StreamShape,
+)
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
@@ -52,6 +64,8 @@ __all__ = [
     "Connector",
     "Dataset",
     "Declare",
+    "Document",
+    "DocumentStore",
     "ErrorRecord",
     "GroupPositions",
     "InputSplit",
@@ -63,6 +77,7 @@ __all__ = [
     "RawBatch",
     "RecordShape",
     "RecordSink",
+    "Refusal",
     "SourceRange",
     "Span",
     "StreamAdmin",

@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from gluepot.connectors.aws.errors import Throttled
 from gluepot.connectors.kinesis.blocks import to_arrow
 from gluepot.connectors.kinesis.client import KinesisClient
-from gluepot.connectors.kinesis.errors import IteratorExpired, Throttled
+from gluepot.connectors.kinesis.errors import IteratorExpired
 from gluepot.core.errors import EtlError
 
 

@@ -2,38 +2,10 @@
 
 from __future__ import annotations
 
+from gluepot.connectors.aws.errors import NOT_ALLOWED, THROTTLED, Refused, Throttled
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
-THROTTLED = frozenset(
-    {
-        "ProvisionedThroughputExceededException",
-        "LimitExceededException",
-        "KMSThrottlingException",
-        "ThrottlingException",
-        "Throttling",
-        "RequestLimitExceeded",
-    }
-)
-NOT_ALLOWED = frozenset(
-    {
-        "AccessDeniedException",
-        "UnrecognizedClientException",
-        "InvalidSignatureException",
-        "IncompleteSignature",
-        "MissingAuthenticationToken",
-        "InvalidClientTokenId",
-        "KMSAccessDeniedException",
-        "KMSDisabledException",
-        "KMSInvalidStateException",
-        "KMSNotFoundException",
-        "KMSOptInRequired",
-    }
-)
 AWAY_STATUS = 500
-
-
-class Throttled(TransientError):
-    """The service asks to be called less often."""
 
 
 class IteratorExpired(TransientError):
@@ -42,10 +14,6 @@ class IteratorExpired(TransientError):
 
 class NoSuchStream(PermanentError, ConfigError):
     """There is no stream, shard or consumer of that name."""
-
-
-class Refused(PermanentError):
-    """The service does not accept a call as it is."""
 
 
 def from_service(operation: str, where: str, status: int, code: str, message: str) -> EtlError:

@@ -1,4 +1,4 @@
-"""Pure functions that say when a shard may be read next, from the service's limits and back-off."""
+"""Pure functions that say when a shard may be read next, from the service's limits."""
 
 from __future__ import annotations
 
@@ -35,18 +35,3 @@ def wait_secs(read: Read, idle_secs: float = 0.0) -> float:
     """
     by_calls = TIP_SECS if read.at_tip else 1 / READS_PER_SEC
     return max(by_calls, read.bytes / BYTES_PER_SEC, idle_secs)
-
-
-def backoff_secs(attempt: int, base_secs: float, cap_secs: float, chance: float) -> float:
-    """Return how long to wait after the `attempt`-th failure in a row, with full jitter.
-
-    So readers that were throttled together retry at different times (AWS Architecture Blog, "Exponential Backoff And
-    Jitter").
-
-    Args:
-        attempt: 1 for the first failure.
-        base_secs: longest wait after the first failure.
-        cap_secs: longest wait of all.
-        chance: between 0 and 1, evenly distributed.
-    """
-    return chance * float(min(cap_secs, base_secs * 2.0 ** min(attempt - 1, 30)))

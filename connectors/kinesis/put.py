@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gluepot.connectors.kinesis.errors import THROTTLED
+from gluepot.connectors.aws.errors import PASSING
 
 MAX_RECORDS = 500
 MAX_CALL_BYTES = 5 * 1024 * 1024
 """Largest size of one call, including partition keys."""
-PASSING = THROTTLED | {"InternalFailure", "ServiceUnavailable"}
-"""Error codes of a record that may be sent again."""
 
 
 @dataclass(frozen=True, slots=True)

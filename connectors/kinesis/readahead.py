@@ -7,11 +7,12 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gluepot.connectors.aws.errors import Refused, Throttled
 from gluepot.connectors.kinesis.blocks import Extent, extent_of
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.cursor import AtHorizon, Cursor, Fetched
-from gluepot.connectors.kinesis.errors import NoSuchStream, Refused, Throttled
-from gluepot.connectors.kinesis.pacing import Read, backoff_secs, wait_secs
+from gluepot.connectors.kinesis.errors import NoSuchStream
+from gluepot.connectors.kinesis.pacing import Read, wait_secs
 from gluepot.connectors.kinesis.plan import Ahead, finished, place_of
 from gluepot.connectors.kinesis.positions import Positions, position
 from gluepot.connectors.kinesis.service import list_shards
@@ -19,6 +20,7 @@ from gluepot.connectors.kinesis.settings import KinesisReadSettings
 from gluepot.connectors.kinesis.shard_ends import ShardEnd
 from gluepot.connectors.kinesis.spool import SpoolWriter
 from gluepot.connectors.kinesis.topology import Shard, readable
+from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock
 from gluepot.core.errors import DataLoss, EtlError, PermanentError, TransientError
 from gluepot.core.logging import get_logger

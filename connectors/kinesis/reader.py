@@ -10,17 +10,19 @@ from typing import overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.connectors.aws.errors import Refused, Throttled
 from gluepot.connectors.kinesis import spool
 from gluepot.connectors.kinesis.aggregation import MAGIC, taken_apart
 from gluepot.connectors.kinesis.blocks import RECORD_COLUMNS, total_of
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.cursor import At, AtHorizon, Cursor
-from gluepot.connectors.kinesis.errors import NoSuchStream, Refused, Throttled
-from gluepot.connectors.kinesis.pacing import Read, backoff_secs, wait_secs
+from gluepot.connectors.kinesis.errors import NoSuchStream
+from gluepot.connectors.kinesis.pacing import Read, wait_secs
 from gluepot.connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, position, sequence_before
 from gluepot.connectors.kinesis.settings import KinesisReadSettings, StreamAddress
 from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
 from gluepot.connectors.values import OriginalRecord, RawBatch, SourceRange
+from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import configure_once, get_logger

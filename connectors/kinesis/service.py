@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gluepot.connectors.aws.errors import Throttled
 from gluepot.connectors.kinesis.client import KinesisClient
-from gluepot.connectors.kinesis.errors import Throttled
-from gluepot.connectors.kinesis.pacing import backoff_secs
 from gluepot.connectors.kinesis.settings import KinesisReadSettings
 from gluepot.connectors.kinesis.topology import Shard
+from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
 

@@ -11,11 +11,11 @@ from uuid import uuid4
 
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.errors import NoSuchStream
-from gluepot.connectors.kinesis.pacing import backoff_secs
 from gluepot.connectors.kinesis.put import Put, Refusal, calls, left_over
 from gluepot.connectors.kinesis.settings import StreamAddress, stream_address
 from gluepot.connectors.options import ScriptOptions
 from gluepot.connectors.values import Outgoing, RecordShape
+from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 from gluepot.core.logging import configure_once, get_logger

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from awsglue import sinks as file_sinks
 from gluepot.check.calls import Call
+from gluepot.connectors.dynamodb import settings as dynamodb
 from gluepot.connectors.files.source import settings as file_reads
 from gluepot.connectors.jdbc import settings as jdbc_reads
 from gluepot.connectors.jdbc import target as jdbc_writes
@@ -15,6 +16,7 @@ from gluepot.connectors.kafka import settings as kafka_reads
 from gluepot.connectors.kafka import sink as kafka_writes
 from gluepot.connectors.kinesis import settings as kinesis_reads
 from gluepot.connectors.kinesis import sink as kinesis_writes
+from gluepot.connectors.notifications import eventbridge, firehose, sns, sqs, webhook
 from gluepot.connectors.registry import Access, connector
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.streaming.settings import unknown_options
@@ -53,14 +55,22 @@ _WRITES = {
     Access.FILES: _Names(file_sinks.KNOWN_OPTIONS),
     Access.DATABASE: _Names((*jdbc_writes.KNOWN_OPTIONS, "connectionName", "useConnectionProperties")),
 }
-_STREAM_READS = {
+_READS_OF = {
     "kafka": _Names(kafka_reads.KNOWN, kafka_reads.HARMLESS, any_case=True, prefix="kafka."),
     "kinesis": _Names(kinesis_reads.KNOWN, kinesis_reads.HARMLESS, any_case=True),
+    "dynamodb": _Names(dynamodb.READ_OPTIONS, dynamodb.HARMLESS, any_case=True),
 }
-_STREAM_WRITES = {
+_WRITES_TO = {
     "kafka": _Names(kafka_writes.KNOWN, any_case=True, prefix="kafka."),
     "kinesis": _Names(kinesis_writes.KNOWN, kinesis_writes.HARMLESS, any_case=True),
-}
+    "dynamodb": _Names(dynamodb.WRITE_OPTIONS, dynamodb.HARMLESS, any_case=True),
+    **{
+        name: _Names(store.KNOWN, any_case=True)
+        for name, store in (
+            ("sqs", sqs), ("sns", sns), ("eventbridge", eventbridge), ("firehose", firehose), ("webhook", webhook)
+        )
+    },
+}  # fmt: skip
 _READ_CALLS = frozenset(
     {
         "DataFrameReader.from_options",
@@ -90,7 +100,7 @@ def ignored_options(call: Call) -> Iterator[tuple[str, str]]:
     except ConfigError:
         return
     streams, access, by_access = (
-        (_STREAM_READS, found.reads, _READS) if name in _READ_CALLS else (_STREAM_WRITES, found.writes, _WRITES)
+        (_READS_OF, found.reads, _READS) if name in _READ_CALLS else (_WRITES_TO, found.writes, _WRITES)
     )
     known = streams.get(kind.value.lower()) or (by_access.get(access) if access else None)
     if known is not None:

@@ -166,9 +166,13 @@ def _write(call: Call) -> None:
     writes = connector(kind).writes
     if writes is Access.RECORDS:
         return
-    options = literal(call, "connection_options", {"path": "?"})
+    options = literal(call, "connection_options", {} if writes is Access.DOCUMENTS else {"path": "?"})
     if not isinstance(options, dict):
         raise _Unknown
+    if writes is Access.DOCUMENTS:
+        if "connectionName" not in options and _ONLY_THE_RUN not in options.values():
+            connector(kind).new_document_store(options)
+        return
     given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
     if writes is Access.LAKE:
         if options.get("className") == _ONLY_THE_RUN:

@@ -46,7 +46,7 @@ def _faults(manifest: Manifest) -> Iterator[str]:
 
 def _faults_of(part: ManifestPart) -> Iterator[str]:
     rejected = sum(part.rejected.values())
-    written = sum(file.rows for file in part.files if not file.rejects)
+    written = part.rows_put + sum(file.rows for file in part.files if not file.rejects)
     set_aside = sum(file.rows for file in part.files if file.rejects)
     if written != part.rows_out:
         yield f"a task says it wrote {part.rows_out} records and its files hold {written}"

@@ -57,7 +57,8 @@ class CommitRecord:
             DataFrame.
         offsets_digest: a digest that identifies the input if there are no ranges.
         rows_in: records read; if they came through a DataFrame, its rows.
-        rows_out: records in the data files.
+        rows_out: records in the data files, and in a store of documents.
+        rows_put: how many of them are in a store of documents.
         rows_dropped: records that steps left out.
         bytes_in: payload bytes read.
         rejected: records diverted, by reason.
@@ -89,6 +90,7 @@ class CommitRecord:
     columns: Sequence[bytes] | None = None
     work: str = ""
     previous: int | None = None
+    rows_put: int = 0
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -117,6 +119,7 @@ class CommitRecord:
             offsets_digest=manifest.offsets_digest,
             rows_in=sum(part.rows_in for part in parts),
             rows_out=sum(part.rows_out for part in parts),
+            rows_put=sum(part.rows_put for part in parts),
             rows_dropped=sum(part.rows_dropped for part in parts),
             bytes_in=sum(part.bytes_in for part in parts),
             rejected=dict(rejected),
@@ -163,6 +166,7 @@ class CommitRecord:
             schema=self.schema,
             rows_in=self.rows_in,
             rows_out=self.rows_out,
+            rows_put=self.rows_put,
             rows_dropped=self.rows_dropped,
             bytes_in=self.bytes_in,
             rejected=self.rejected,
@@ -192,6 +196,7 @@ class CommitRecord:
             "table_columns": None if self.columns is None else [_to_text(one) for one in self.columns],
             "work": self.work,
             "previous": self.previous,
+            **({"rows_put": self.rows_put} if self.rows_put else {}),
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
 
@@ -226,6 +231,7 @@ class CommitRecord:
                 columns=_columns(plain.get("table_columns")),
                 work=plain.get("work", ""),
                 previous=plain.get("previous"),
+                rows_put=plain.get("rows_put", 0),
             )
         except UNFIT as error:
             start = text[:40]

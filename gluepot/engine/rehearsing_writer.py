@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from gluepot.commit import Target
 from gluepot.connectors.contracts import RecordSink
+from gluepot.connectors.documents.sink import DocumentSink, UnrecordedSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.engine import execute
@@ -48,6 +49,7 @@ class RehearsingWriter(TableWriter):
             given=given,
             totals=WriteTotals(RecordSchema(of.totals.schema.known)),
             rejects_path=of.rejects_path,
+            documents_path=of.documents_path,
             during=of.during,
         )
         self._reached = reached
@@ -60,6 +62,19 @@ class RehearsingWriter(TableWriter):
         execute.rehearse(spark, write.pipeline, write.sink, write.target, write.planned)
 
     def _send_records(self, spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> None:  # noqa: ARG002
+        execute.count(spark, pipeline)
+
+    def _publish_documents(
+        self,
+        spark: SparkSession,
+        pipeline: Pipeline,
+        sink: DocumentSink,  # noqa: ARG002
+        target: Target,  # noqa: ARG002
+        planned: Manifest,  # noqa: ARG002
+    ) -> None:
+        execute.count(spark, pipeline)
+
+    def _put_documents(self, spark: SparkSession, pipeline: Pipeline, sink: UnrecordedSink) -> None:  # noqa: ARG002
         execute.count(spark, pipeline)
 
     def _publish_table(

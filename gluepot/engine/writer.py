@@ -21,6 +21,7 @@ from gluepot.commit.own_purges import PURGED
 from gluepot.commit.record import input_text
 from gluepot.commit.recorded_columns import TableColumns
 from gluepot.connectors.contracts import RecordSink, Sink
+from gluepot.connectors.documents.sink import DocumentSink, DocumentTarget, UnrecordedSink
 from gluepot.connectors.jdbc.databases import table_database
 from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
@@ -30,7 +31,7 @@ from gluepot.core.datasets import folder_dataset, table_dataset
 from gluepot.core.errors import ConfigError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
-from gluepot.core.storage import place_of
+from gluepot.core.storage import canonical_url, place_of
 from gluepot.engine import catalog_update, execute
 from gluepot.engine.file_target import FileTarget
 from gluepot.engine.jdbc_output import take_back_table, write_table
@@ -166,6 +167,8 @@ class TableWriter:
         given: the input of the writes; may be replaced while no write is running.
         totals: the sums of the writes.
         rejects_path: `rejectsPath` of the stream's options; None: below each table.
+        documents_path: folder of the manifests and refused records of writes to stores of documents; None for a job
+            without a checkpoint, which has a place for them only if the script names one.
         prepared: writes that were staged ahead.
         during: makes a context manager that is entered for the time of each write.
     """
@@ -184,6 +187,7 @@ class TableWriter:
         given: Given | None = None,
         totals: WriteTotals | None = None,
         rejects_path: str | None = None,
+        documents_path: str | None = None,
         prepared: PreparedWrites | None = None,
         during: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
@@ -192,6 +196,7 @@ class TableWriter:
         self.given = given or Given()
         self.totals = totals or WriteTotals()
         self.rejects_path = rejects_path
+        self.documents_path = documents_path
         self._prepared = prepared or NothingPrepared()
         self.during = during
         self.measures = WaitingMeasures()
@@ -259,17 +264,19 @@ class TableWriter:
         self,
         spark: SparkSession,
         pipeline: Pipeline,
-        target: FileTarget | JdbcWriteSettings | RecordSink,
+        target: FileTarget | JdbcWriteSettings | DocumentTarget | RecordSink,
         transformation_ctx: str,
     ) -> None:
         """Run a pipeline into a target and make it visible, once.
 
-        Records that are sent to a stream cannot be taken back; a retry sends them again.
+        Records that are sent to a stream cannot be taken back; a retry sends them again. Documents are in their store
+        before the write is complete; a retry overwrites each with itself.
 
         Raises:
             ConfigError: the target cannot be written, or does not fit the rows.
             CheckpointError: the batch does not continue from what the table holds.
-            Exception: a task or publishing failed. Nothing of the write is visible, except for records that were sent.
+            Exception: a task or publishing failed. Nothing of the write is visible, except for records that were sent
+                and documents that were put.
         """
         with self.during():
             match target:
@@ -277,6 +284,8 @@ class TableWriter:
                     self._write_files(spark, pipeline, target, transformation_ctx)
                 case JdbcWriteSettings():
                     self._write_table(spark, pipeline, target, transformation_ctx)
+                case DocumentTarget():
+                    self._write_documents(spark, pipeline, target, transformation_ctx)
                 case _:
                     self._write_records(spark, pipeline, target, transformation_ctx)
 
@@ -359,6 +368,45 @@ class TableWriter:
         self.totals.add(outcome, parts, target, folder_dataset(target.table.url))
         self.totals.rows_in_table[target.table.url] = write.table.count(planned.key, outcome.rows)
         self._published(planned.key, write.settings.path, outcome.rows, len(outcome.files))
+
+    def _write_documents(self, spark: SparkSession, pipeline: Pipeline, target: DocumentTarget, ctx: str) -> None:
+        store, rejects_path = target.store, target.rejects_path or self.rejects_path
+        if store.place not in self.targets.checked:
+            store.check()
+            self.targets.checked.add(store.place)
+        folder = self.documents_path or rejects_path
+        if folder is None:
+            self._put_documents(spark, pipeline, UnrecordedSink(store, self.next_write(store.place, ctx).key))
+            return
+        root = place_of(f"{folder}/{commit.place_digest(store.place)}")
+        planned = self.next_write(root, ctx)
+        rejects_root = root if rejects_path is None else canonical_url(rejects_path)
+        sink = DocumentSink(store, planned.key, root, rejects_root, ctx)
+        opened = commit.open_target(sink)
+        planned = replace(planned, work=self._work(pipeline, sink, root))
+        write = commit.Write(commit.FILES, root, planned.key.ctx, "" if rejects_root == root else rejects_root)
+        table = self.targets.tables.open(opened, planned, write, lambda _: None)
+        planned = table.linked(planned)
+        if self.by.origin is not None and not self.totals.rows_aside:
+            table.check(planned, self.by.origin)
+        self._publish_documents(spark, pipeline, sink, opened, planned)
+
+    def _publish_documents(
+        self, spark: SparkSession, pipeline: Pipeline, sink: DocumentSink, target: commit.Target, planned: Manifest
+    ) -> None:
+        pipeline, taken = self.measures.taken_along(pipeline)
+        outcome, parts = execute.write(spark, pipeline, sink, target, planned)
+        self.measures.measured(taken, parts)
+        self.totals.add(outcome, parts, target, sink.store.dataset)
+        self._published(planned.key, sink.store.place, outcome.rows, 0)
+
+    def _put_documents(self, spark: SparkSession, pipeline: Pipeline, sink: UnrecordedSink) -> None:
+        pipeline, taken = self.measures.taken_along(pipeline)
+        parts = execute.stage(spark, pipeline, sink, str(self.by.token))
+        self.measures.measured(taken, parts)
+        rows = sum(part.rows_out for part in parts)
+        self.totals.add(Committed((), rows), parts, dataset=sink.store.dataset)
+        self._published(sink.key, sink.store.place, rows, 0)
 
     def _write_records(self, spark: SparkSession, pipeline: Pipeline, sink: RecordSink, ctx: str) -> None:
         kind = repr(sink)

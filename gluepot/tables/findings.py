@@ -130,7 +130,7 @@ def unnamed_files(
 def count_findings(commit: CommitRecord) -> Iterator[Finding]:
     """Yield the numbers of a manifest that contradict each other."""
     of = words(commit.key)
-    written = sum(file.rows for file in commit.files if not file.rejects)
+    written = commit.rows_put + sum(file.rows for file in commit.files if not file.rejects)
     set_aside = sum(file.rows for file in commit.files if file.rejects)
     rejected = sum(commit.rejected.values())
     if written != commit.rows_out:

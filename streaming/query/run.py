@@ -16,6 +16,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from gluepot.commit import Journal, Origin, QueryWrites
 from gluepot.commit.record import input_text
+from gluepot.connectors.documents import sink as documents
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.rejects import discard, rejects_root
 from gluepot.connectors.streams.start import read_start
@@ -393,6 +394,7 @@ class Query:
             given=given,
             totals=WriteTotals(self._schema),
             rejects_path=self._settings.rejects_path,
+            documents_path=f"{self._checkpoint.location.rstrip('/')}/{documents.FOLDER}",
             prepared=speculation,
             during=self._scope.write,
         )

@@ -79,6 +79,11 @@ class Job:
         code = self.process.wait(secs)
         return code if code >= 0 else 128 - code
 
+    def kill(self) -> None:
+        """Kill all processes of the job at once."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
@@ -112,8 +117,7 @@ class Launcher:
     def end(self) -> None:
         for job in self.jobs:
             if job.runs():
-                os.killpg(job.process.pid, signal.SIGKILL)
-                job.process.wait()
+                job.kill()
 
 
 @contextmanager

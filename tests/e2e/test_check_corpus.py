@@ -96,7 +96,7 @@ CHANGES = {
         "options = {'url': 'jdbc:sqlserver://127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'}\n"
         "frame.write('jdbc', options)"
     ),
-    "dynamodb": "glueContext.create_data_frame.from_options('dynamodb', {'dynamodb.input.tableName': 't'})",
+    "bigquery": "glueContext.create_data_frame.from_options('bigquery', {'table': 't'})",
     "choice_misspelled": "ResolveChoice.apply(frame, [('mixed', 'make_columns')]).count()",
     "type_misspelled": "frame.apply_mapping([('id', 'lng', 'id', 'lng')]).count()",
     "unbox_xml": "Unbox.apply(frame=frame, path='kind', format='xml').count()",

@@ -49,7 +49,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
     [
         ("glueContext.transition_table('d', 't', 'GLACIER')", "GlueContext.transition_table"),
         ("frame.no_such_method()", "DynamicFrame.no_such_method"),
-        ("glueContext.create_data_frame.from_options('dynamodb')", "DataFrameReader.from_options"),
+        ("glueContext.create_data_frame.from_options('bigquery')", "DataFrameReader.from_options"),
         ("ResolveChoice.apply(frame, [('a', 'make_columns')])", "ResolveChoice"),
         ("frame.apply_mapping([('a', 'strin', 'a', 'lng')])", "DynamicFrame.apply_mapping"),
         ("Unbox.apply(frame=frame, path='a', format='xml')", "Unbox"),
@@ -58,6 +58,8 @@ def test_an_example_has_nothing_to_be_said_against(script):
             "glueContext.write_dynamic_frame.from_options(frame, 'dynamodb', transformation_ctx='w')",
             "DynamicFrameWriter.from_options",
         ),
+        ("frame.write('dynamodb', {'dynamodb.throughput.write.percent': '9'})", "DynamicFrame.write"),
+        ("frame.write('sns', {'topicArn': 'orders'})", "DynamicFrame.write"),
         (
             "glueContext.write_dynamic_frame.from_options(frame, 's3', {'path': p}, 'avro', transformation_ctx='w')",
             "DynamicFrameWriter.from_options",

@@ -168,6 +168,7 @@ def test_json_has_outcome_and_effort(check):
             "startingOffsets",
         ),
         ("create_data_frame.from_options('kinesis', {'streamArm': 'a'})", "streamARN"),
+        ("create_dynamic_frame.from_options('dynamodb', {'dynamodb.input.table': 't'})", "dynamodb.input.tableName"),
         ("create_dynamic_frame.from_options('postgresql', {'dbTables': 't'}, transformation_ctx='r')", "dbtable"),
     ],
 )

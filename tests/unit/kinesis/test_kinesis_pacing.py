@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.kinesis.pacing import BYTES_PER_SEC, READS_PER_SEC, Read, backoff_secs, wait_secs
+from gluepot.connectors.kinesis.pacing import BYTES_PER_SEC, READS_PER_SEC, Read, wait_secs
+from gluepot.core.backoff import backoff_secs
 
 READS = st.lists(st.builds(Read, st.integers(0, 10 << 20), st.booleans()), min_size=2, max_size=50)
 

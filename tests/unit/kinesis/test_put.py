@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.kinesis.errors import Throttled
+from gluepot.connectors.aws.errors import Throttled
 from gluepot.connectors.kinesis.put import MAX_CALL_BYTES, MAX_RECORDS, Put, Refusal, calls, left_over
 from gluepot.connectors.kinesis.sink import DEADLINE_SECS, kinesis_sink, put_all
 from gluepot.core.clock import FakeClock

@@ -1,0 +1,100 @@
+"""Reads a table by a parallel scan."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gluepot.connectors.aws.bulk import BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, DEADLINE_SECS
+from gluepot.connectors.aws.clients import aws_client, explained
+from gluepot.connectors.contracts import BatchRead
+from gluepot.connectors.dynamodb.capacity import Budget, units_per_sec
+from gluepot.connectors.dynamodb.items import row_of
+from gluepot.connectors.dynamodb.settings import ReadSettings, read_settings
+from gluepot.connectors.dynamodb.store import described
+from gluepot.core.backoff import backoff_secs
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.core.errors import TransientError
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.objects import batch_from_objects
+
+_DEFAULT_READ_UNITS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The part of a scan that one task makes.
+
+    Args:
+        number: which segment, counted from 0.
+        size_bytes: size of the part, by the table's last count, which DynamoDB renews every six hours.
+    """
+
+    number: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DynamodbSource:
+    """A `BatchSource` over a table.
+
+    Args:
+        settings: of the read.
+        units_per_sec: read capacity that a task may use; None for no limit.
+        guarantee: see `BatchSource`.
+    """
+
+    settings: ReadSettings
+    units_per_sec: float | None
+    guarantee: str = "each item that is in the table all the time, once; changes during the scan may be seen or not"
+
+    def read(self, split: Segment) -> Iterator[Chunk]:
+        """Yield a page of the scan at a time, at most 1 MB."""
+        clock = SystemClock()
+        budget, table = Budget(self.units_per_sec, clock), self.settings.table
+        asked: dict[str, Any] = {
+            "TableName": table.name,
+            "Segment": split.number,
+            "TotalSegments": self.settings.splits,
+            "ConsistentRead": self.settings.is_consistent,
+            "ReturnConsumedCapacity": "TOTAL",
+        }
+        while True:
+            page = budget.spend(lambda: self._page(asked, clock))
+            if page["Items"]:
+                yield Chunk(batch_from_objects([row_of(item) for item in page["Items"]]))
+            if not page.get("LastEvaluatedKey"):
+                return
+            asked["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def _page(self, asked: Mapping[str, Any], clock: Clock) -> tuple[float, Mapping[str, Any]]:
+        table = self.settings.table
+        failures, deadline = 0, clock.monotonic() + DEADLINE_SECS
+        while True:
+            try:
+                with explained(table.where):
+                    page = aws_client("dynamodb", table.address).scan(**asked)
+            except TransientError:
+                failures += 1
+                if clock.monotonic() > deadline:
+                    raise
+                chance = random.random()  # noqa: S311  for jitter
+                clock.sleep(backoff_secs(failures, BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, chance))
+            else:
+                return page.get("ConsumedCapacity", {}).get("CapacityUnits", _DEFAULT_READ_UNITS), page
+
+
+def dynamodb_read(options: Mapping[str, Any]) -> BatchRead:
+    """Return the read for a script's options.
+
+    Raises:
+        ConfigError: an option is missing or wrong, or the table is not there.
+        TransientError: DynamoDB does not answer.
+    """
+    settings = read_settings(options)
+    table = described(settings.table)
+    size_bytes = int(table.get("TableSizeBytes", 0)) // settings.splits
+    splits = tuple(Segment(number, size_bytes) for number in range(settings.splits))
+    return BatchRead(DynamodbSource(settings, units_per_sec(table, "Read", settings.share, settings.splits)), splits)

@@ -1,0 +1,130 @@
+"""DynamoDB from scripts: tables are read by scans and written by batches of streams; boto3 looks at what is there."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from uuid import uuid4
+
+import boto3
+import pyarrow.parquet as pq
+import pytest
+
+from awsglue import DynamicFrame
+from gluepot.core.errors import ConfigError
+
+
+@pytest.fixture
+def table(kinesis):
+    resource = boto3.resource("dynamodb", endpoint_url=kinesis, region_name="us-east-1")
+    made = resource.create_table(
+        TableName=f"orders-{uuid4().hex[:8]}",
+        KeySchema=[{"AttributeName": "n", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "n", "AttributeType": "N"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    yield made
+    made.delete()
+
+
+@pytest.fixture
+def where(kinesis):
+    return {"region": "us-east-1", "endpointUrl": kinesis}
+
+
+def held(table):
+    asked, found = {}, []
+    while True:
+        page = table.scan(**asked)
+        found += page["Items"]
+        if "LastEvaluatedKey" not in page:
+            return sorted(found, key=lambda one: one["n"])
+        asked = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+
+def write(glue_context, frame, table, where, **more):
+    glue_context.write_dynamic_frame.from_options(
+        frame=frame,
+        connection_type="dynamodb",
+        connection_options={"dynamodb.output.tableName": table.name, **where, **more},
+    )
+
+
+def frame_of(glue_context, rows):
+    return DynamicFrame.fromDF(glue_context.spark_session.createDataFrame(rows), glue_context, "rows")
+
+
+def test_a_table_is_read_by_segments_with_the_types_of_its_items(glue_context, table, where):
+    with table.batch_writer() as batch:
+        for n in range(500):
+            more = {"odd": True} if n % 2 else {"price": Decimal("2.5")}
+            batch.put_item({"n": n, "text": "x" * 1000, "inner": {"list": [1, "a"]}, **more})
+
+    frame = glue_context.create_dynamic_frame.from_options(
+        connection_type="dynamodb",
+        connection_options={"dynamodb.input.tableName": table.name, "dynamodb.splits": "3", **where},
+    )
+
+    rows = {row["n"]: row.asDict(recursive=True) for row in frame.toDF().collect()}
+    assert sorted(rows) == list(range(500))
+    assert (rows[1]["odd"], rows[1]["price"], rows[2]["price"]) == (True, None, 2.5)
+    assert frame.toDF().schema["n"].dataType.typeName() == "long"
+
+
+def test_a_batch_job_writes_and_replaces_items(glue_context, table, where):
+    write(glue_context, frame_of(glue_context, [{"n": n, "text": f"row {n}"} for n in range(100)]), table, where)
+    write(glue_context, frame_of(glue_context, [{"n": 7, "text": "again"}]), table, where)
+
+    found = held(table)
+    assert [int(one["n"]) for one in found] == list(range(100))
+    assert found[7]["text"] == "again"
+
+
+def test_without_a_folder_for_it_a_refused_row_ends_the_job_with_a_sentence(glue_context, table, where):
+    with pytest.raises(Exception, match="rejectsPath") as failed:
+        write(glue_context, frame_of(glue_context, [{"n": "one"}]), table, where)
+    assert "its n is not a number, as the table's key wants it" in str(failed.value)
+
+
+def test_with_a_folder_for_it_a_refused_row_is_kept_there(glue_context, table, where, tmp_path):
+    rows = [{"n": 1, "ratio": 0.5}, {"n": 2, "ratio": float("nan")}]
+    write(glue_context, frame_of(glue_context, rows), table, where, rejectsPath=str(tmp_path))
+
+    assert [int(one["n"]) for one in held(table)] == [1]
+    (file,) = tmp_path.rglob("*.rejects")
+    (kept,) = pq.read_table(file).to_pylist()
+    assert kept["reason"] == "bad_value"
+    assert kept["message"].endswith("cannot hold it: ratio is nan, which no number of DynamoDB can be.")
+
+
+def test_a_missing_table_is_told_before_anything_is_read_or_written(glue_context, table, where):
+    with pytest.raises(ConfigError, match="DynamoDB table nowhere is not there"):
+        glue_context.create_dynamic_frame.from_options("dynamodb", {"dynamodb.input.tableName": "nowhere", **where})
+    with pytest.raises(ConfigError, match="DynamoDB table nowhere is not there"):
+        glue_context.write_dynamic_frame.from_options(
+            frame_of(glue_context, [{"n": 1}]), "dynamodb", {"dynamodb.output.tableName": "nowhere", **where}
+        )
+
+
+def test_a_batch_that_is_tried_again_leaves_each_row_once_and_each_refused_record_once(job, topic, table, where):
+    topic.send_json(*({"n": n} for n in range(200)), {"text": "no key"}, {"n": 200})
+    topic.send(b"{ no json")
+    failed = []
+
+    def put(data_frame, batch_id):
+        frame = DynamicFrame.fromDF(data_frame, job.glue_context, "frame")
+        write(job.glue_context, frame, table, where)
+        if not failed:
+            failed.append(batch_id)
+            raise RuntimeError("once")
+
+    seen = job.drain(topic.options(), put, batchMaxRetries=1)
+
+    assert sum(stats.rows_out for stats in seen) == 201
+    assert [int(one["n"]) for one in held(table)] == list(range(201))
+    kept = [row for file in job.checkpoint.rglob("*.rejects") for row in pq.read_table(file).to_pylist()]
+    assert sorted((one["reason"], one["raw"]) for one in kept) == [
+        ("bad_key", json.dumps({"text": "no key"}).encode()),
+        ("malformed_json", b"{ no json"),
+    ]
+    assert {one["stream"] for one in kept} == {topic.name}

@@ -21,10 +21,13 @@ from awsglue.job import Job
 from gluepot.bookmarks import jobrun
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Table
-from gluepot.core.clock import SystemClock
+from gluepot.core.clock import FakeClock, SystemClock
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
 from gluepot.core.storage import open_storage
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import StreamSession
 from tests.redshift import RedshiftServer, redshift_server
+from tests.spark.conftest import NumberStream
 
 VARIABLES = ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
@@ -495,3 +498,42 @@ def test_a_table_that_is_not_there_and_a_query_that_is_wrong_are_refused(orders)
         orders.read()
     with pytest.raises(ConfigError, match="no_such_column"):
         orders.read(query="SELECT no_such_column FROM pg_class")
+
+
+@pytest.fixture
+def number_stream(glue_context, tmp_path) -> Iterator[NumberStream]:
+    yield NumberStream(glue_context, tmp_path / "checkpoint")
+    session.install(StreamSession())
+
+
+def test_a_micro_batch_that_fails_after_its_write_is_written_once(orders, number_stream):
+    calls = []
+
+    def function(frame, batch_id):
+        orders.write(DynamicFrame.fromDF(frame, orders.glue_context, "f"))
+        calls.append(batch_id)
+        if len(calls) == 1:
+            raise OSError("trouble after the write")
+
+    number_stream.run(function, clock=FakeClock(), max_batches=2)
+    assert calls == [0, 0, 1]
+    assert orders.sql("SELECT value FROM copies ORDER BY value") == [(n,) for n in range(20)]
+
+
+def test_rows_that_another_attempt_has_written_elsewhere_go(orders, number_stream):
+    orders.sql("CREATE TABLE sometimes (value bigint)")
+    orders.sql("INSERT INTO sometimes VALUES (3), (100)")  # somebody else's
+    tries = []
+
+    def function(frame, batch_id):
+        tries.append(batch_id)
+        rows = DynamicFrame.fromDF(frame, orders.glue_context, "f")
+        orders.write(rows, "always")
+        if len(tries) == 1:
+            orders.write(rows, "sometimes")
+            assert orders.sql("SELECT count(*) FROM sometimes") == [(12,)]
+            raise RuntimeError("trouble after both writes")
+
+    number_stream.run(function, clock=FakeClock(), max_batches=1)
+    assert orders.sql("SELECT count(*) FROM always") == [(10,)]
+    assert orders.sql("SELECT value FROM sometimes ORDER BY value") == [(3,), (100,)]

@@ -14,10 +14,11 @@ JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE quote_ident(n.nspname) = %s AND quote_ident(c.relname) = %s AND a.attnum > 0 AND NOT a.attisdropped
 AND c.relkind IN ('r', 'v', 'm', 'f', 'p') ORDER BY a.attnum
 """
+# The attributes of the index that stands for a primary key, as Amazon's own client asks for them.
 _PRIMARY_KEY = """
-SELECT a.attname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(k.conkey)
-WHERE k.contype = 'p' AND quote_ident(n.nspname) = %s AND quote_ident(c.relname) = %s ORDER BY a.attnum
+SELECT a.attname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = i.indexrelid
+WHERE i.indisprimary AND quote_ident(n.nspname) = %s AND quote_ident(c.relname) = %s ORDER BY a.attnum
 """
 
 
@@ -30,7 +31,7 @@ def find_table(begun: Session, name: str) -> TableName:
     schema, table = name_parts(name)
     if not schema:
         schema = str(begun.rows("SELECT current_schema()")[0][0])
-    ((schema, table),) = begun.rows("SELECT quote_ident(%s), quote_ident(%s)", [schema, table])
+    ((schema, table),) = begun.rows("SELECT quote_ident(%s::varchar), quote_ident(%s::varchar)", [schema, table])
     return TableName(str(schema), str(table), exists=bool(columns_of(begun, str(schema), str(table))))
 
 

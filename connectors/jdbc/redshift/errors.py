@@ -8,13 +8,10 @@ from contextlib import contextmanager
 from redshift_connector.error import Error
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.sqlstates import AWAY, OF_THE_JOB
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 _WAIT_SECS = 5.0
-# SQLSTATE classes of errors that may pass: connection, rollback, resources, lock, intervention, system.
-_AWAY = ("08", "40", "53", "55", "57", "58")
-_OF_THE_JOB = ("0A", "22", "23", "25", "26", "28", "3D", "3F", "42")
-"""Classes that only another statement, value, name or right changes."""
 _CONFLICTS = ("1023", "1018", "could not complete because of conflict", "serializable isolation violation")
 """What Redshift says, with a state that says nothing, of a transaction that another one has overtaken."""
 
@@ -56,9 +53,9 @@ def translated(told: Mapping[str, str] | None, text: str, where: str) -> EtlErro
         )
     said = "; ".join(" ".join(told[letter].split()) for letter in ("M", "D", "H") if told.get(letter))
     state = told.get("C", "")
-    if state.startswith(_AWAY) or (state.startswith("XX") and any(one in said.lower() for one in _CONFLICTS)):
+    if state.startswith(AWAY) or (state.startswith("XX") and any(one in said.lower() for one in _CONFLICTS)):
         return TransientError(f"{where} did not work: {said}; try again", _WAIT_SECS)
-    if state.startswith(_OF_THE_JOB):
+    if state.startswith(OF_THE_JOB):
         return ConfigError(
             f"{where} did not work: {said} (SQLSTATE {state}); correct the name, the value or the right."
         )

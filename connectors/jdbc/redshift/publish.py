@@ -204,16 +204,17 @@ class RedshiftPublication:
     def _load(self, staged: Sequence[StagedFile]) -> list[Stage]:
         """Load files into temporary tables, those with the same columns into one."""
 
-        def columns(one: StagedFile) -> list[tuple[str, str]]:
-            return list(one.encoding["kinds"].items())
+        def shape(one: StagedFile) -> tuple[list[tuple[str, str]], bool]:
+            return list(one.encoding["kinds"].items()), one.encoding["numbered"]
 
         return [
-            self._copy(dict(kinds), list(files)) for kinds, files in groupby(sorted(staged, key=columns), key=columns)
+            self._copy(dict(kinds), list(files), numbered=numbered)
+            for (kinds, numbered), files in groupby(sorted(staged, key=shape), key=shape)
         ]
 
-    def _copy(self, kinds: Mapping[str, str], files: Sequence[StagedFile]) -> Stage:
+    def _copy(self, kinds: Mapping[str, str], files: Sequence[StagedFile], *, numbered: bool) -> Stage:
         self.stages += 1
-        stage = Stage(f"gluepot_stage_{self.stages}", kinds)
+        stage = Stage(f"gluepot_stage_{self.stages}", kinds, numbered)
         self.session.run(statements.create_stage(stage))
         listing = f"{staging_folder(self.key)}/{uuid4().hex}.manifest"
         self.garbage.append(listing)
@@ -274,7 +275,8 @@ class RedshiftTables:
 
     def sink(self, key: CommitKey, name: TableName) -> RedshiftSink:
         """See `TableDatabase`."""
-        return RedshiftSink(self.options.temp_dir, key, name.qualified)
+        numbered = self.settings.mode is Mode.UPSERT
+        return RedshiftSink(self.options.temp_dir, key, name.qualified, numbered)
 
     @contextmanager
     def publication(self, key: CommitKey, name: TableName) -> Iterator[RedshiftPublication]:

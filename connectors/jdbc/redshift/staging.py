@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -46,11 +48,13 @@ class RedshiftSink:
         temp_dir: URL of the temporary folder.
         key: commit key of the write.
         table: the table, as it is quoted.
+        numbered: whether the order of the rows is staged, too, as an upsert needs it.
     """
 
     temp_dir: str
     key: CommitKey
     table: str
+    numbered: bool = False
 
     def write(self, chunks: Iterator[Chunk], task: int, attempt: str) -> ManifestPart:  # noqa: ARG002  names are unique
         """Stage every row and every error record.
@@ -59,7 +63,8 @@ class RedshiftSink:
             TransientError: S3 cannot be reached.
             Exception: what the chunks raise; then nothing is left.
         """
-        stage = _Stage(open_storage(self.temp_dir), staging_folder(self.key), self.table, task * _ROWS_PER_TASK)
+        first = task * _ROWS_PER_TASK
+        stage = _Stage(open_storage(self.temp_dir), staging_folder(self.key), self.table, first, self.numbered)
         rejected: list[ErrorRecord] = []
         try:
             for chunk in chunks:
@@ -85,11 +90,13 @@ class _Stage:
     folder: str
     table: str
     first: int
+    numbered: bool
     rows: int = 0
     seen: pa.Schema | None = None
     files: list[StagedFile] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
     batches: list[pa.RecordBatch] = field(default_factory=list)
+    collected_bytes: int = 0
 
     def add(self, batch: pa.RecordBatch) -> Sequence[ErrorRecord]:
         """Add rows; return those that Redshift cannot hold."""
@@ -98,34 +105,39 @@ class _Stage:
         self.seen = batch.schema if self.seen is None else merge_schemas(self.seen, batch.schema)
         made = stored(batch)
         if made.count:
-            first = self.first + self.rows
-            ordinals = pa.array(range(first, first + made.count), pa.int64())
-            columns = [*made.rows.columns, ordinals]
-            numbered = pa.RecordBatch.from_arrays(columns, names=[*made.rows.schema.names, ORDINAL])
             if self.batches and made.kinds != self.kinds:
                 self.end_file()
             self.kinds = made.kinds
-            self.batches.append(numbered)
+            self.batches.append(self._numbered(made.rows, made.count) if self._is_numbered(made.kinds) else made.rows)
             self.rows += made.count
-            if sum(one.nbytes for one in self.batches) >= _FILE_BYTES:
+            self.collected_bytes += self.batches[-1].nbytes
+            if self.collected_bytes >= _FILE_BYTES:
                 self.end_file()
         return made.rejected
+
+    def _is_numbered(self, kinds: dict[str, str]) -> bool:
+        return self.numbered or not kinds  # a file without any column would have no rows
+
+    def _numbered(self, rows: pa.RecordBatch, count: int) -> pa.RecordBatch:
+        first = self.first + self.rows
+        ordinals = pa.array(np.arange(first, first + count, dtype=np.int64))
+        return pa.RecordBatch.from_arrays([*rows.columns, ordinals], names=[*rows.schema.names, ORDINAL])
 
     def end_file(self) -> None:
         """Send the rows collected so far."""
         if self.batches:
-            self.files.append(self._sent(self.batches, self.kinds, rejects=False))
-            self.batches = []
+            encoding = {"kinds": self.kinds, "numbered": self._is_numbered(self.kinds)}
+            self.files.append(self._sent(self.batches, encoding, rejects=False))
+            self.batches, self.collected_bytes = [], 0
 
     def add_rejects(self, errors: Sequence[ErrorRecord]) -> None:
         """Send error records."""
         rows = dump_errors(
             [replace(one, message=one.message[:_MESSAGE_CHARACTERS].replace("\0", "")) for one in errors]
         )
-        ordinals = pa.array(range(rows.num_rows), pa.int64())
-        self.files.append(self._sent([rows.append_column(ORDINAL, ordinals)], REJECT_KINDS, rejects=True))
+        self.files.append(self._sent([rows], {"kinds": REJECT_KINDS, "numbered": False}, rejects=True))
 
-    def _sent(self, batches: Sequence[pa.RecordBatch], kinds: dict[str, str], *, rejects: bool) -> StagedFile:
+    def _sent(self, batches: Sequence[pa.RecordBatch], encoding: Mapping[str, Any], *, rejects: bool) -> StagedFile:
         table = pa.Table.from_batches(batches)
         sink = pa.BufferOutputStream()
         # INT96 is how Spark writes a time stamp, and the form that COPY reads whatever the version of Parquet.
@@ -133,4 +145,4 @@ class _Stage:
         content = sink.getvalue().to_pybytes()
         key = f"{self.folder}/{uuid4().hex}.parquet"
         self.storage.put(key, content)
-        return StagedFile(key, self.table, len(content), table.num_rows, 0, rejects, {"kinds": kinds})
+        return StagedFile(key, self.table, len(content), table.num_rows, 0, rejects, encoding)

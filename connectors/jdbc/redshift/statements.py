@@ -21,16 +21,20 @@ class Stage:
     Args:
         table: its name.
         kinds: the kind of each column, in the order of the files.
+        numbered: whether a column with the order of the rows comes after them.
     """
 
     table: str
     kinds: Mapping[str, str]
+    numbered: bool = False
 
 
 def create_stage(stage: Stage) -> str:
     """Return the statement that creates the temporary table."""
     columns = [f"{quoted(name)} {staged_type(kind)}" for name, kind in stage.kinds.items()]
-    return f"CREATE TEMP TABLE {stage.table} ({', '.join([*columns, f'{ORDINAL} bigint'])})"
+    if stage.numbered:
+        columns.append(f"{ORDINAL} bigint")
+    return f"CREATE TEMP TABLE {stage.table} ({', '.join(columns)})"
 
 
 def manifest(files: Mapping[str, int]) -> bytes:

@@ -99,14 +99,22 @@ def _unfit(rows: pa.RecordBatch, kinds: dict[str, str]) -> dict[int, tuple[str, 
         if kinds[name] not in {TEXT, SUPER, BINARY}:
             continue
         most = MOST_BINARY_BYTES if kinds[name] == BINARY else MOST_TEXT_BYTES
+        # A look at all bytes of the column comes first, because nearly no column has such a value.
         lengths = pc.binary_length(array)
-        for row in pc.indices_nonzero(pc.greater(lengths, most)).to_pylist():
-            message = f"{name} has {lengths[row]} bytes, and Redshift holds at most {most}"
-            found.setdefault(row, (TOO_LARGE, message))
-        if kinds[name] != BINARY:
+        if (pc.max(lengths).as_py() or 0) > most:
+            for row in pc.indices_nonzero(pc.greater(lengths, most)).to_pylist():
+                message = f"{name} has {lengths[row]} bytes, and Redshift holds at most {most}"
+                found.setdefault(row, (TOO_LARGE, message))
+        if kinds[name] != BINARY and _has_nul(array):
             for row in pc.indices_nonzero(pc.match_substring(array, "\0")).to_pylist():
                 found.setdefault(row, (NUL_CHARACTER, f"{name} has a NUL character, which Redshift cannot hold"))
     return found
+
+
+def _has_nul(array: pa.Array) -> bool:
+    """Whether the bytes of a column of texts have a NUL, be it in a row of the array or in one that was sliced off."""
+    data = array.buffers()[2]
+    return data is not None and data.to_pybytes().find(b"\0") >= 0
 
 
 def _stored(column: Column) -> tuple[str, pa.Array, str]:

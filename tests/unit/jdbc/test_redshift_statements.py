@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -62,9 +63,9 @@ def test_fields_that_differ_in_letter_case_only_are_refused():
 
 
 def test_a_stage_has_the_types_that_copy_reads():
-    assert statements.create_stage(STAGE) == (
-        'CREATE TEMP TABLE gluepot_stage_1 ("ID" bigint, "doc" varchar(65535), gluepot_ordinal bigint)'
-    )
+    made = 'CREATE TEMP TABLE gluepot_stage_1 ("ID" bigint, "doc" varchar(65535)'
+    assert statements.create_stage(STAGE) == f"{made})"
+    assert statements.create_stage(replace(STAGE, numbered=True)) == f"{made}, gluepot_ordinal bigint)"
 
 
 def test_a_load_names_every_file_with_its_length_and_misses_none():
@@ -143,7 +144,9 @@ def test_a_long_record_is_kept_in_parts_that_fit_a_column():
 
 
 def test_a_receipt_names_the_files_that_hold_the_rows():
-    staged = StagedFile("gluepot/x/a.parquet", "public.t", 5, 3, 0, encoding={"kinds": {"b": TEXT, "a": "bigint"}})
+    staged = StagedFile(
+        "gluepot/x/a.parquet", "public.t", 5, 3, 0, encoding={"kinds": {"b": TEXT, "a": "bigint"}, "numbered": False}
+    )
     (read,) = load_receipt(dump_receipt([staged]), "public.t")
     assert read == staged
     assert list(read.encoding["kinds"]) == ["b", "a"]  # COPY goes by the order of columns

@@ -382,6 +382,15 @@ def test_a_wrong_password_and_a_server_that_is_not_there_are_told_apart(orders):
         orders.write(frame, url="jdbc:redshift://127.0.0.1:9/dev?ssl=false")
 
 
+def test_a_missing_right_to_the_folder_is_named(orders, monkeypatch):
+    orders.init()
+    frame = orders.frame(numbered(1), "id long, name string")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "without-rights")  # which the S3 server itself does not check
+    with pytest.raises(ConfigError, match="Access Denied, Status 403; let aws_iam_role, or the job's AWS credentials"):
+        orders.write(frame)
+    assert orders.files() == []
+
+
 def test_the_folder_of_the_job_is_the_folder_for_staging(orders):
     job = orders.init(TempDir=orders.folder)
     options = orders.options("copies")

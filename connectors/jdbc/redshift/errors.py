@@ -15,6 +15,9 @@ _WAIT_SECS = 5.0
 _CONFLICTS = ("1023", "1018", "could not complete because of conflict", "serializable isolation violation")
 """What Redshift says, with a state that says nothing, of a transaction that another one has overtaken."""
 
+_WITHOUT_RIGHT = ("access denied", "accessdenied", "not authorized to assume", "not authorized to perform")
+"""What it says, likewise, where S3 or IAM refuses it something."""
+
 
 @contextmanager
 def mapped(endpoint: JdbcEndpoint, doing: str) -> Iterator[None]:
@@ -55,6 +58,11 @@ def translated(told: Mapping[str, str] | None, text: str, where: str) -> EtlErro
     state = told.get("C", "")
     if state.startswith(AWAY) or (state.startswith("XX") and any(one in said.lower() for one in _CONFLICTS)):
         return TransientError(f"{where} did not work: {said}; try again", _WAIT_SECS)
+    if any(one in said.lower() for one in _WITHOUT_RIGHT):
+        return ConfigError(
+            f"{where} did not work: {said}; let aws_iam_role, or the job's AWS credentials, list, read and write the"
+            " temporary folder."
+        )
     if state.startswith(OF_THE_JOB):
         return ConfigError(
             f"{where} did not work: {said} (SQLSTATE {state}); correct the name, the value or the right."

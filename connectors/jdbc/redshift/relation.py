@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 from uuid import uuid4
-
-from redshift_connector.error import Error
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.keys import Key, KeyColumn, Row
@@ -135,8 +133,7 @@ def open_relation(endpoint: JdbcEndpoint, wanted: Table | Query) -> Iterator[Red
         try:
             yield _opened(begun, wanted)
         finally:
-            with suppress(Error, OSError):
-                begun.connection.rollback()
+            begun.roll_back()
 
 
 def _opened(begun: Session, wanted: Table | Query) -> RedshiftRelation:

@@ -84,6 +84,11 @@ class Session:
             cursor.execute(statement, tuple(values) or None)
             return [tuple(row) for row in cursor.fetchall()]
 
+    def roll_back(self) -> None:
+        """End an open transaction without its changes. If the connection is lost, the server does that."""
+        with suppress(Error, OSError):
+            self.connection.rollback()
+
     def require_open(self, what: str) -> None:
         """Check that the transaction is still open.
 
@@ -140,8 +145,7 @@ def transaction(endpoint: JdbcEndpoint, lock: str) -> Iterator[Session]:
             begun.run(f"LOCK TABLE {lock}")
             yield begun
         except BaseException:
-            with suppress(Error, OSError):
-                begun.connection.rollback()
+            begun.roll_back()
             raise
         begun.require_open("A statement")
         begun.run("COMMIT")

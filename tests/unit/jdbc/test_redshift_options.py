@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+
 import pytest
 
 from gluepot.connectors.jdbc.databases import table_database
@@ -106,6 +109,15 @@ def test_an_address_that_cannot_be_used_is_refused(url):
         connect_arguments(JdbcEndpoint(url))
 
 
+def test_without_amazons_client_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "redshift_connector", None)
+    for name in ("session", "errors", "relation", "publish", "catalog", "records"):
+        monkeypatch.delitem(sys.modules, f"gluepot.connectors.jdbc.redshift.{name}", raising=False)
+    for module in ("publish", "relation"):
+        with pytest.raises(ConfigError, match=r"install gluepot\[redshift\]"):
+            importlib.import_module(f"gluepot.connectors.jdbc.redshift.{module}")
+
+
 @pytest.mark.parametrize(
     ("told", "kind"),
     [
@@ -114,6 +126,7 @@ def test_an_address_that_cannot_be_used_is_refused(url):
         ({"C": "XX000", "M": "1023", "D": "Serializable isolation violation on table - 1"}, TransientError),
         ({"C": "42P01", "M": 'relation "t" does not exist'}, ConfigError),
         ({"C": "22001", "M": "Value too long for character type"}, ConfigError),
+        ({"C": "XX000", "M": "S3ServiceException:Access Denied,Status 403"}, ConfigError),
         ({"C": "XX000", "M": "Spectrum Scan Error"}, PermanentError),
     ],
 )

@@ -13,8 +13,10 @@ from gluepot.catalog.formats import lake_format
 from gluepot.catalog.values import Table
 from gluepot.connectors.lake import iceberg_catalogs
 from gluepot.connectors.lake.delta import DeltaTable
+from gluepot.connectors.lake.hudi import HudiTable
 from gluepot.connectors.lake.iceberg import IcebergTable
 from gluepot.connectors.lake.iceberg_files import IcebergFiles
+from gluepot.connectors.lake.tables import LakeTable
 from gluepot.core.errors import ConfigError
 
 _CONNECTOR_OPTIONS = frozenset({"path", "className", "connectionName"})
@@ -24,11 +26,11 @@ _CONNECTOR_OPTIONS = frozenset({"path", "className", "connectionName"})
 class LakeTarget:
     """A lake table and Spark's options for it."""
 
-    table: DeltaTable | IcebergTable | IcebergFiles
+    table: LakeTable | IcebergFiles
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def writable(self) -> DeltaTable | IcebergTable:
+    def writable(self) -> LakeTable:
         """The table, for writing.
 
         Raises:
@@ -54,7 +56,7 @@ def of_options(connection_type: str, options: Mapping[str, Any]) -> LakeTarget:
     if not name:
         raise ConfigError(
             f"connection_type {connection_type!r} has no path; give connection_options={{'path': ...}}: "
-            "the folder of a Delta table, or catalog.database.table of Iceberg."
+            "the folder of a table of Delta or Hudi, or catalog.database.table of Iceberg."
         )
     rest = {key: value for key, value in options.items() if key not in _CONNECTOR_OPTIONS}
     return LakeTarget(_table(form, name), rest)
@@ -81,6 +83,8 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
             return LakeTarget(DeltaTable(table.storage.location), options)
         case "iceberg":
             return LakeTarget(_of_iceberg(spark, table), options)
+        case "hudi":
+            return LakeTarget(HudiTable(table.storage.location), options)
     return table
 
 
@@ -98,7 +102,7 @@ def _of_iceberg(spark: SparkSession, table: Table) -> IcebergTable | IcebergFile
     )
 
 
-def _table(form: str, name: str) -> DeltaTable | IcebergTable:
+def _table(form: str, name: str) -> LakeTable:
     # The connectors of the marketplace need no className. Without one, a path without folders names an Iceberg table.
     known = form or ("iceberg" if "/" not in name else "")
     match known.lower().rpartition(".")[2]:
@@ -106,7 +110,10 @@ def _table(form: str, name: str) -> DeltaTable | IcebergTable:
             return DeltaTable(name)
         case "iceberg":
             return IcebergTable(name)
+        case "hudi":
+            return HudiTable(name)
         case _:
             raise ConfigError(
-                f"The connector's className is {form!r}; use 'delta' or 'iceberg', or Spark's own reader and writer."
+                f"The connector's className is {form!r}; use 'delta', 'iceberg' or 'org.apache.hudi', or Spark's own"
+                " reader and writer."
             )

@@ -12,6 +12,7 @@ from gluepot.connectors.lake.commits import LakeCommit
 from gluepot.connectors.lake.delta import DeltaTable
 from gluepot.connectors.lake.iceberg import IcebergTable
 from gluepot.connectors.lake.retention import Marked, expire_before_ms
+from gluepot.connectors.lake.tables import LakeTable
 from gluepot.connectors.lake.time_travel import timestamp_text
 from gluepot.core.errors import ConfigError
 
@@ -43,16 +44,22 @@ class Step:
     figures: dict[str, int] = field(default_factory=dict)
 
 
-def keep_up(spark: SparkSession, table: DeltaTable | IcebergTable, asked: Upkeep) -> Iterator[Step]:
+def keep_up(spark: SparkSession, table: LakeTable, asked: Upkeep) -> Iterator[Step]:
     """Maintain a table, and yield each step when it is done.
 
     Afterwards, a replay of the last batch of a query is still recognised.
 
     Raises:
-        ConfigError: the table has a rule of its own for expiring snapshots.
+        ConfigError: the table has a rule of its own for expiring snapshots, or is one of Hudi.
         Exception: any error of Spark; the steps that were yielded stay done.
     """
-    return _delta(spark, table, asked) if isinstance(table, DeltaTable) else _iceberg(spark, table, asked)
+    match table:
+        case DeltaTable():
+            return _delta(spark, table, asked)
+        case IcebergTable():
+            return _iceberg(spark, table, asked)
+        case _:
+            raise ConfigError(f"{table.name} is a table of Hudi, which compacts and cleans its tables while it writes.")
 
 
 def _iceberg(spark: SparkSession, table: IcebergTable, asked: Upkeep) -> Iterator[Step]:

@@ -19,8 +19,7 @@ from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 
 if TYPE_CHECKING:
     from gluepot.bookmarks.jobrun import Bookmarks
-    from gluepot.connectors.lake.delta import DeltaTable
-    from gluepot.connectors.lake.iceberg import IcebergTable
+    from gluepot.connectors.lake.tables import LakeTable
     from gluepot.quality.results import Checked
 
 
@@ -33,7 +32,7 @@ class RunWriter(TableWriter):
     def _append_rows(
         self,
         frame: DataFrame,
-        table: DeltaTable | IcebergTable,
+        table: LakeTable,
         options: Mapping[str, Any],
         planned: Manifest,  # noqa: ARG002  nothing repeats a run's append, so the table needs no mark
     ) -> None:

@@ -178,6 +178,10 @@ def _formats_not_here(script: Script) -> Iterator[Finding]:
         if found is not None:
             message = f"Spark finds format({name!r}) only with its connector, {found}; bring it with --extra-jars"
             yield _warning(line, "no-format", message)
+    for call in script.calls:
+        if "hudi" in str(_option(call, "className")).lower():
+            message = f"Spark finds Hudi only with its connector, {_SPARK_FORMATS['hudi']}; bring it with --extra-jars"
+            yield _warning(call.line, "no-format", message)
 
 
 def _options_in_vain(script: Script) -> Iterator[Finding]:

@@ -21,8 +21,7 @@ from gluepot.engine.writer import FileWrite, Given, TableWriter
 
 if TYPE_CHECKING:
     from gluepot.connectors.jdbc.publishing import TableName
-    from gluepot.connectors.lake.delta import DeltaTable
-    from gluepot.connectors.lake.iceberg import IcebergTable
+    from gluepot.connectors.lake.tables import LakeTable
 
 # The file writes that the batch function has come to, by place and commit key.
 Reached = dict[tuple[str, CommitKey], Target]
@@ -90,7 +89,7 @@ class RehearsingWriter(TableWriter):
     def _append_rows(
         self,
         frame: DataFrame,
-        table: DeltaTable | IcebergTable,  # noqa: ARG002
+        table: LakeTable,  # noqa: ARG002
         options: Mapping[str, Any],  # noqa: ARG002
         planned: Manifest,  # noqa: ARG002
     ) -> None:

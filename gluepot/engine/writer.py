@@ -42,8 +42,7 @@ from gluepot.engine.write_totals import WriteTotals
 from gluepot.frames.transforms import Step
 
 if TYPE_CHECKING:
-    from gluepot.connectors.lake.delta import DeltaTable
-    from gluepot.connectors.lake.iceberg import IcebergTable
+    from gluepot.connectors.lake.tables import LakeTable
 
 log = get_logger(__name__)
 
@@ -289,10 +288,8 @@ class TableWriter:
                 case _:
                     self._write_records(spark, pipeline, target, transformation_ctx)
 
-    def append(
-        self, frame: DataFrame, table: DeltaTable | IcebergTable, options: Mapping[str, Any], transformation_ctx: str
-    ) -> None:
-        """Append rows to a Delta or Iceberg table. A micro-batch that the table holds already is not appended again.
+    def append(self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], transformation_ctx: str) -> None:
+        """Append rows to a lake table. A micro-batch that a table of Delta or Iceberg holds is not appended again.
 
         Args:
             frame: the rows.
@@ -459,9 +456,7 @@ class TableWriter:
         self.totals.add(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
         self._published(planned.key, f"{settings.endpoint.shown} {settings.table}", outcome.rows, 0)
 
-    def _append_rows(
-        self, frame: DataFrame, table: DeltaTable | IcebergTable, options: Mapping[str, Any], planned: Manifest
-    ) -> None:
+    def _append_rows(self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], planned: Manifest) -> None:
         text = input_text(planned.input_ranges, planned.offsets_digest)
         if table.append(frame, LakeCommit(planned.key, sha256(text.encode()).hexdigest()), options):
             reach("lake.appended")

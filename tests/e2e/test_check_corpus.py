@@ -112,7 +112,7 @@ CHANGES = {
         "sink.setFormat('avro')\nsink.writeFrame(frame)"
     ),
     "name": "from awsglue.transforms import NoSuchTransform",
-    "hudi": "frame.write('custom.spark', {'className': 'org.apache.hudi', 'path': args['out']})",
+    "vendor": "frame.write('custom.spark', {'className': 'net.snowflake.spark', 'path': args['out']})",
     "connection_type": "glueContext.create_dynamic_frame.from_options('no_such_store', {}, transformation_ctx='r')",
 }  # fmt: skip
 OLD = "print 'written for Python 2'\n"

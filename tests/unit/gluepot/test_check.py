@@ -73,7 +73,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
             "DynamicFrame.write",
         ),
         (
-            "kind = 'custom.spark'\noptions = {'className': 'org.apache.hudi', 'path': p}\nframe.write(kind, options)",
+            "kind = 'custom.spark'\noptions = {'className': 'org.apache.hive', 'path': p}\nframe.write(kind, options)",
             "DynamicFrame.write",
         ),
         ("if flag:\n    frame.no_such_method()", "DynamicFrame.no_such_method"),
@@ -179,6 +179,7 @@ glueContext.forEachBatch(frame=stream, batch_function=work, options={options})
         ("spark.read.format('kinesis').load()", "no-format"),
         ("SOURCE = 'net.snowflake.spark.snowflake'\nspark.read.format(SOURCE).options(**o).load()", "no-format"),
         ("frame.toDF().write.mode('append').format('hudi').save(p)", "no-format"),
+        ("frame.write('custom.spark', {'className': 'org.apache.hudi', 'path': p})", "no-format"),
     ],
 )
 def test_what_often_goes_wrong_is_a_warning(script, rule):

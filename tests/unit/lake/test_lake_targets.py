@@ -37,7 +37,7 @@ def test_further_options_are_sparks():
         (
             "custom.spark",
             {"path": "/t", "className": "net.snowflake"},
-            "className is 'net.snowflake'; use 'delta' or 'iceberg'",
+            "className is 'net.snowflake'; use 'delta', 'iceberg' or 'org.apache.hudi'",
         ),
         ("marketplace.spark", {"path": "s3://lake/t"}, "className is ''"),
     ],

@@ -1,0 +1,129 @@
+"""Services that throttle, fail, hang up and lose replies, through a proxy: every row arrives, and none twice."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+
+from gluepot.connectors.contracts import DocumentStore
+from gluepot.connectors.registry import connector
+from gluepot.connectors.values import Document
+from gluepot.core.clock import SystemClock
+from tests.crash.http_proxy import Answer, Fate, http_proxy
+
+REGION = "us-east-1"
+HOLD_SECS = 0.2
+ROWS_A_CHUNK = 60
+FATES: tuple[str, ...] = ("throttled", "throttled", "throttled", "500", "reset", "lost reply", "time-out")
+
+Received = Callable[[], list[int]]
+
+
+@pytest.fixture
+def client(kinesis):
+    return lambda service: boto3.client(service, endpoint_url=kinesis, region_name=REGION)
+
+
+@contextmanager
+def dynamodb(client, url: str) -> Iterator[tuple[DocumentStore, Received]]:
+    table = f"faults-{uuid4().hex[:8]}"
+    client("dynamodb").create_table(
+        TableName=table,
+        KeySchema=[{"AttributeName": "n", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "n", "AttributeType": "N"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+
+    def received() -> list[int]:
+        pages = client("dynamodb").get_paginator("scan").paginate(TableName=table)
+        return sorted(int(one["n"]["N"]) for page in pages for one in page["Items"])
+
+    options = {"dynamodb.output.tableName": table, "region": REGION, "endpointUrl": url}
+    yield connector("dynamodb").new_document_store(options), received
+    client("dynamodb").delete_table(TableName=table)
+
+
+@contextmanager
+def fifo_queue(client, url: str) -> Iterator[tuple[DocumentStore, Received]]:
+    name = f"faults-{uuid4().hex[:8]}.fifo"
+    queue = client("sqs").create_queue(QueueName=name, Attributes={"FifoQueue": "true"})["QueueUrl"]
+
+    def received() -> list[int]:
+        """The numbers in the order of arrival; of one group each, they must ascend."""
+        asked = {"QueueUrl": queue, "MaxNumberOfMessages": 10, "WaitTimeSeconds": 0}
+        rows = []
+        while found := client("sqs").receive_message(**asked).get("Messages"):
+            for one in found:
+                rows.append(json.loads(one["Body"]))
+                client("sqs").delete_message(QueueUrl=queue, ReceiptHandle=one["ReceiptHandle"])
+        for group in {row["group"] for row in rows}:
+            own = [row["n"] for row in rows if row["group"] == group]
+            assert own == sorted(own)
+        return sorted(row["n"] for row in rows)
+
+    # The queue is called by its name, because its URL leads past the proxy.
+    options = {"queueName": name, "messageGroupId": "group", "region": REGION, "endpointUrl": url}
+    yield connector("sqs").new_document_store(options), received
+    client("sqs").delete_queue(QueueUrl=queue)
+
+
+class Spoiler:
+    """Spoils half of all requests, as long as it is told to.
+
+    Args:
+        seed: of its choices.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(seed)
+        self._changing = threading.Lock()
+        self.is_at_work = True
+        self.spoilt = 0
+
+    def __call__(self, method: str, path: str, headers: Any) -> Fate:
+        with self._changing:
+            if not self.is_at_work or self._chance.random() < 0.5:
+                return "pass"
+            self.spoilt += 1
+            fate = self._chance.choice(FATES)
+        if fate == "throttled":
+            return failure(400, "ThrottlingException")
+        return failure(500, "InternalServerError") if fate == "500" else fate  # type: ignore[return-value]
+
+
+def failure(status: int, code: str) -> Answer:
+    body = json.dumps({"__type": f"com.amazonaws#{code}", "message": "on purpose"}).encode()
+    return Answer(status, {"Content-Type": "application/x-amz-json-1.0"}, body)
+
+
+def documents(numbers: range) -> list[Document]:
+    return [Document(f"{n:032x}", {"n": n, "group": f"g{n % 20}"}) for n in numbers]
+
+
+def put_for(store: DocumentStore, spoiler: Spoiler, secs: float) -> int:
+    """Put rows while requests are spoilt, then once more; return their number."""
+    clock, sent = SystemClock(), 0
+    until = clock.monotonic() + secs
+    while spoiler.is_at_work:
+        spoiler.is_at_work = clock.monotonic() < until
+        assert not store.put(documents(range(sent, sent + ROWS_A_CHUNK)))
+        sent += ROWS_A_CHUNK
+    return sent
+
+
+@pytest.mark.parametrize("kind", [dynamodb, fifo_queue])
+@pytest.mark.parametrize("secs", [2.0, pytest.param(60.0, marks=pytest.mark.long)])
+def test_half_of_all_requests_fail_and_every_row_is_there_once(client, kinesis, kind, secs):
+    spoiler = Spoiler(seed=7)
+    with http_proxy(kinesis, spoiler, hold_secs=HOLD_SECS) as url, kind(client, url) as (store, received):
+        sent = put_for(store, spoiler, secs)
+        assert received() == list(range(sent))
+    assert spoiler.spoilt > 5

@@ -25,6 +25,7 @@ from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from awsglue.writing import current_writer
 from gluepot.catalog.connections import jdbc_connection, load
+from gluepot.catalog.databases import database_read, is_of_database
 from gluepot.connectors.lake.merging import use_own_merges
 from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
@@ -288,7 +289,7 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Write a frame to a table of the catalog, at its location and in its format."""
+        """Write a frame to a table of the catalog: at its location and in its format, or in its database."""
         if isinstance(frame, DataFrame):  # Glue's library refuses this, but AWS's own samples do it
             frame = DynamicFrame.fromDF(frame, self, "frame")
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
@@ -296,6 +297,12 @@ class GlueContext(SQLContext):
         if isinstance(table, LakeTarget):
             current_writer().append(frame.toDF(), table.writable, table.options, transformation_ctx)
             return frame
+        if is_of_database(table):
+            options = {**_staged_in(redshift_tmp_dir), **as_options(additional_options)}
+            there = database_read(table, options)
+            return self.write_dynamic_frame_from_options(
+                frame, there.kind, there.options, transformation_ctx=transformation_ctx
+            )
         write = catalog_writes.table_write(table, as_options(additional_options))
         sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
         sink.setFormat(write.format, **write.format_options)

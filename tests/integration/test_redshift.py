@@ -84,9 +84,8 @@ class RedshiftJob:
         return self.glue_context.create_dynamic_frame.from_options("redshift", options, transformation_ctx=ctx)
 
     def write(self, frame: DynamicFrame, table: str = "copies", **options: Any) -> None:
-        self.glue_context.write_dynamic_frame.from_options(
-            frame, "redshift", self.options(table, **options), transformation_ctx="sink0"
-        )
+        given = self.options(options.pop("dbtable", table), **options)
+        self.glue_context.write_dynamic_frame.from_options(frame, "redshift", given, transformation_ctx="sink0")
 
     def frame(self, rows: list[Any], schema: Any = None) -> DynamicFrame:
         spark = self.glue_context.spark_session
@@ -351,6 +350,26 @@ def test_a_field_that_the_table_lacks_is_named(orders):
         orders.write(orders.frame(numbered(1), "id long, name string"))
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"dbtable": "wrong_types"}, "invalid input syntax for type integer"),
+        ({"dbtable": "no_such_schema.t"}, r"no_such_schema.*does not exist"),
+        ({"redshiftTmpDir": "s3://no-such-bucket/x"}, "no-such-bucket"),
+        ({"postactions": "VACUUM copies"}, "postactions has VACUUM"),
+        ({"mode": "upsert"}, "needs upsertKeys: the table has no primary key"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_and_leaves_nothing(orders, options, said):
+    orders.sql("CREATE TABLE wrong_types (id bigint, name int)")
+    orders.sql("CREATE TABLE copies (id bigint, name varchar(20))")
+    orders.init()
+    with pytest.raises(ConfigError, match=said):
+        orders.write(orders.frame(numbered(1), "id long, name string"), **options)
+    assert orders.sql("SELECT * FROM copies") == orders.sql("SELECT * FROM wrong_types") == []
+    assert orders.files() == []
+
+
 def test_a_commit_whose_answer_was_lost_is_recognised(orders):
     orders.init()
     orders.server.cut = lambda statement: statement == "COMMIT"
@@ -481,8 +500,12 @@ def test_a_table_of_the_catalog_is_read_and_written_through_its_connection(order
          "redshiftTmpDir": orders.folder, "aws_iam_role": "arn:aws:iam::123456789012:role/copy"},
         transformation_ctx="sink0",
     )  # fmt: skip
+    orders.glue_context.write_dynamic_frame.from_catalog(
+        frame, "shop", "orders", redshift_tmp_dir=orders.folder, transformation_ctx="sink1"
+    )
     run.commit()
     assert orders.copied() == [1, 2]
+    assert orders.sql("SELECT id FROM orders ORDER BY id") == [(1,), (1,), (2,), (2,)]
     (copied,) = [one for one in orders.server.statements if one.startswith("COPY")][:1]
     assert "IAM_ROLE 'arn:aws:iam::123456789012:role/copy'" in copied
 

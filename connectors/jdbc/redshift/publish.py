@@ -291,8 +291,9 @@ class RedshiftTables:
     def drop_staged(self, key: CommitKey, name: TableName) -> None:
         """See `TableDatabase`. Files that a receipt names stay, with the receipt.
 
-        The table of records is locked for the look at it: if the answer to a commit was lost, it may still be on its
-        way, and its receipt becomes visible only then.
+        The table of records is locked until they are removed. If the answer to a commit was lost, it may still be on
+        its way, and its receipt becomes visible only then. And another driver cannot publish files between the look at
+        the receipts and the removal.
         """
         storage = open_storage(self.options.temp_dir)
         # Listed before the records are read, so that a file which is staged and published meanwhile is not removed.
@@ -301,7 +302,7 @@ class RedshiftTables:
             return
         with transaction(self.settings.endpoint, f"{name.schema}.{COMMITS}") as begun:
             kept = receipts(begun, key, name)
-        for receipt in list(kept):
-            if receipt in listed:
-                kept.update(one.staged for one in load_receipt(storage.get(receipt), name.qualified))
-        storage.delete(one for one in listed if one not in kept)
+            for receipt in list(kept):
+                if receipt in listed:
+                    kept.update(one.staged for one in load_receipt(storage.get(receipt), name.qualified))
+            storage.delete(one for one in listed if one not in kept)

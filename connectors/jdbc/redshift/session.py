@@ -39,7 +39,7 @@ def connect_arguments(endpoint: JdbcEndpoint) -> dict[str, Any]:
     """Return how the client connects.
 
     Raises:
-        ConfigError: the URL is not of Redshift, or logs in by IAM.
+        ConfigError: the URL is not of Redshift, or logs in by IAM, or there is no user.
     """
     found = _URL.fullmatch(endpoint.url)
     if found is None:
@@ -49,12 +49,15 @@ def connect_arguments(endpoint: JdbcEndpoint) -> dict[str, Any]:
         )
     given = {name.lower(): value for name, value in parse_qsl((found["query"] or "").replace(";", "&"))}
     mode = given.get("sslmode", "verify-ca").lower()
+    user = endpoint.user or given.get("user") or given.get("uid")
+    if not user:
+        raise ConfigError(f"The database {endpoint.shown} has no user; give user and password, or a connectionName.")
     return {
         "host": found["host"],
         "port": int(found["port"] or _PORT),
         "database": unquote(found["database"]),
-        "user": endpoint.user or given.get("user") or given.get("uid"),
-        "password": endpoint.password or given.get("password") or given.get("pwd"),
+        "user": user,
+        "password": endpoint.password or given.get("password") or given.get("pwd") or "",
         "ssl": given.get("ssl", "true").lower() != "false",
         "sslmode": mode if mode in {"verify-ca", "verify-full"} else "verify-ca",
         "application_name": "gluepot",

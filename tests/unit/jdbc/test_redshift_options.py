@@ -103,6 +103,11 @@ def test_the_client_is_told_where_to_connect():
     }
 
 
+def test_a_login_has_a_user():
+    with pytest.raises(ConfigError, match="has no user"):
+        connect_arguments(JdbcEndpoint(URL))
+
+
 @pytest.mark.parametrize("url", ["jdbc:redshift:iam://cluster:eu-west-1/dev", "jdbc:redshift://h"])
 def test_an_address_that_cannot_be_used_is_refused(url):
     with pytest.raises(ConfigError, match="write jdbc:redshift://host:5439/database"):

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.keys import Key, KeyColumn, Row
+from gluepot.connectors.jdbc.questions import count_by_key, count_of_rows, newest_row
 from gluepot.connectors.jdbc.redshift.authorization import authorization
 from gluepot.connectors.jdbc.redshift.catalog import columns_of, find_table, primary_key
 from gluepot.connectors.jdbc.redshift.columns import Column
@@ -68,26 +69,16 @@ class RedshiftRelation:
 
     def newest(self, key: Key, where: Sql) -> Row | None:
         """Return the key of the last row in the key's order, ignoring rows with a null in their key."""
-        direction = "ASC" if key.descending else "DESC"
-        order = ", ".join(f"{quoted(name)} {direction}" for name in key.names)
-        whole = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key.names)
-        also = sql(" AND (", where, ")") if where.parts else sql()
-        rows = self.session.rows(
-            rendered(sql(f"SELECT {_texts(key)} FROM {self.source} WHERE {whole}", also, f" ORDER BY {order} LIMIT 1"))
-        )
+        rows = self.session.rows(rendered(newest_row(key, self.quoted(key.names), "varchar", self.source, where)))
         return cast("Row", rows[0]) if rows else None
 
     def count(self, where: Sql) -> int:
         """Return the number of rows."""
-        rows = self.session.rows(rendered(sql(f"SELECT COUNT(*) FROM {self.source} WHERE ", where)))
-        return cast("int", rows[0][0])
+        return cast("int", self.session.rows(rendered(count_of_rows(self.source, where)))[0][0])
 
     def keys(self, key: Key, where: Sql) -> list[tuple[Row, int]]:
         """Return every key that occurs, with its number of rows."""
-        group = ", ".join(self.quoted(key.names))
-        rows = self.session.rows(
-            rendered(sql(f"SELECT {_texts(key)}, COUNT(*) FROM {self.source} WHERE ", where, f" GROUP BY {group}"))
-        )
+        rows = self.session.rows(rendered(count_by_key(self.quoted(key.names), "varchar", self.source, where)))
         return [(cast("Row", row[:-1]), cast("int", row[-1])) for row in rows]
 
     def unload(self, conditions: Sequence[Sql], options: RedshiftOptions, folder: str) -> list[UnloadedFile]:
@@ -183,7 +174,3 @@ def _below(url: str, root: str) -> str:
     if not url.startswith(f"{root}/"):
         raise PermanentError(f"Redshift has unloaded to {url}, which is not below {root}.")
     return url[len(root) + 1 :]
-
-
-def _texts(key: Key) -> str:
-    return ", ".join(f"{quoted(name)}::varchar AS key_{n}" for n, name in enumerate(key.names))

@@ -9,17 +9,16 @@ from typing import Any
 
 from gluepot.connectors.aws.clients import ADDRESS_OPTIONS, Address
 from gluepot.connectors.options import ScriptOptions
-from gluepot.core.errors import ConfigError, NotSupported
+from gluepot.core.errors import ConfigError
 
+ROLE_OPTIONS = ("dynamodb.sts.roleArn", "dynamodb.sts.roleSessionName")
 READ_OPTIONS = (
     "dynamodb.input.tableName", "dynamodb.region", "dynamodb.throughput.read.percent", "dynamodb.splits",
-    "dynamodb.sts.roleArn", "dynamodb.sts.roleSessionName", "dynamodb.consistentRead", "dynamodb.export",
-    *ADDRESS_OPTIONS,
+    "dynamodb.consistentRead", *ROLE_OPTIONS, *ADDRESS_OPTIONS,
 )  # fmt: skip
 WRITE_OPTIONS = (
     "dynamodb.output.tableName", "dynamodb.region", "dynamodb.throughput.write.percent",
-    "dynamodb.output.numParallelTasks", "dynamodb.sts.roleArn", "dynamodb.sts.roleSessionName", "rejectsPath",
-    *ADDRESS_OPTIONS,
+    "dynamodb.output.numParallelTasks", "rejectsPath", *ROLE_OPTIONS, *ADDRESS_OPTIONS,
 )  # fmt: skip
 HARMLESS = frozenset({"dynamodb.output.retry", "connectionname", "connectiontype", "usecatalogtable"})
 """Writes are tried again by time and not by number, see `gluepot.connectors.aws.bulk`."""
@@ -84,20 +83,14 @@ def read_settings(options: Mapping[str, Any]) -> ReadSettings:
 
     Raises:
         ConfigError: an option is missing or wrong.
-        NotSupported: the read is to use DynamoDB's export to S3.
     """
     given = ScriptOptions(options)
-    if given.text("dynamodb.export").lower() == "ddb":
-        raise NotSupported(
-            "reading DynamoDB's export (dynamodb.export='ddb')",
-            "Leave dynamodb.export out and name the table by dynamodb.input.tableName; it is scanned then.",
-        )
     given.warn_unknown(READ_OPTIONS, HARMLESS)
     splits = given.count("dynamodb.splits") or 1
     if splits > MOST_SPLITS:
         raise ConfigError(f"dynamodb.splits is {splits}; use at most {MOST_SPLITS}.")
     return ReadSettings(
-        _table(given, "dynamodb.input.tableName"),
+        table_address(given, "dynamodb.input.tableName"),
         splits,
         _share(given, "dynamodb.throughput.read.percent"),
         given.flag("dynamodb.consistentRead", default=False),
@@ -113,13 +106,18 @@ def write_settings(options: Mapping[str, Any]) -> WriteSettings:
     given = ScriptOptions(options)
     given.warn_unknown(WRITE_OPTIONS, HARMLESS)
     return WriteSettings(
-        _table(given, "dynamodb.output.tableName"),
+        table_address(given, "dynamodb.output.tableName"),
         _share(given, "dynamodb.throughput.write.percent"),
         given.count("dynamodb.output.numParallelTasks") or 1,
     )
 
 
-def _table(given: ScriptOptions, option: str) -> TableAddress:
+def table_address(given: ScriptOptions, option: str) -> TableAddress:
+    """Return the table that an option names, by name or ARN.
+
+    Raises:
+        ConfigError: it names none.
+    """
     name = given.text(option)
     region = given.text("dynamodb.region")
     if found := _ARN.fullmatch(name):

@@ -11,9 +11,11 @@ from gluepot.connectors.aws.bulk import BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, DEA
 from gluepot.connectors.aws.clients import aws_client, explained
 from gluepot.connectors.contracts import BatchRead
 from gluepot.connectors.dynamodb.capacity import Budget, units_per_sec
+from gluepot.connectors.dynamodb.export import export_read
 from gluepot.connectors.dynamodb.items import row_of
 from gluepot.connectors.dynamodb.settings import ReadSettings, read_settings
 from gluepot.connectors.dynamodb.store import described
+from gluepot.connectors.options import ScriptOptions
 from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import TransientError
@@ -91,8 +93,11 @@ def dynamodb_read(options: Mapping[str, Any]) -> BatchRead:
 
     Raises:
         ConfigError: an option is missing or wrong, or the table is not there.
+        PermanentError: an export failed.
         TransientError: DynamoDB does not answer.
     """
+    if ScriptOptions(options).text("dynamodb.export"):
+        return export_read(options)
     settings = read_settings(options)
     table = described(settings.table)
     size_bytes = int(table.get("TableSizeBytes", 0)) // settings.splits

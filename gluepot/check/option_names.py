@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from awsglue import sinks as file_sinks
 from gluepot.check.calls import Call
 from gluepot.connectors.dynamodb import settings as dynamodb
+from gluepot.connectors.dynamodb.export import OPTIONS as EXPORT_OPTIONS
 from gluepot.connectors.files.source import settings as file_reads
 from gluepot.connectors.jdbc import settings as jdbc_reads
 from gluepot.connectors.jdbc import target as jdbc_writes
@@ -58,7 +59,7 @@ _WRITES = {
 _READS_OF = {
     "kafka": _Names(kafka_reads.KNOWN, kafka_reads.HARMLESS, any_case=True, prefix="kafka."),
     "kinesis": _Names(kinesis_reads.KNOWN, kinesis_reads.HARMLESS, any_case=True),
-    "dynamodb": _Names(dynamodb.READ_OPTIONS, dynamodb.HARMLESS, any_case=True),
+    "dynamodb": _Names((*dynamodb.READ_OPTIONS, *EXPORT_OPTIONS), dynamodb.HARMLESS, any_case=True),
 }
 _WRITES_TO = {
     "kafka": _Names(kafka_writes.KNOWN, any_case=True, prefix="kafka."),

@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from awsglue import DynamicFrame
-from gluepot.core.errors import ConfigError
+from gluepot.connectors.registry import connector
+from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.frames.rows import rows
 
 
 @pytest.fixture
@@ -65,9 +67,9 @@ def test_a_table_is_read_by_segments_with_the_types_of_its_items(glue_context, t
         connection_options={"dynamodb.input.tableName": table.name, "dynamodb.splits": "3", **where},
     )
 
-    rows = {row["n"]: row.asDict(recursive=True) for row in frame.toDF().collect()}
-    assert sorted(rows) == list(range(500))
-    assert (rows[1]["odd"], rows[1]["price"], rows[2]["price"]) == (True, None, 2.5)
+    found = {row["n"]: row.asDict(recursive=True) for row in frame.toDF().collect()}
+    assert sorted(found) == list(range(500))
+    assert (found[1]["odd"], found[1]["price"], found[2]["price"]) == (True, None, 2.5)
     assert frame.toDF().schema["n"].dataType.typeName() == "long"
 
 
@@ -87,8 +89,8 @@ def test_without_a_folder_for_it_a_refused_row_ends_the_job_with_a_sentence(glue
 
 
 def test_with_a_folder_for_it_a_refused_row_is_kept_there(glue_context, table, where, tmp_path):
-    rows = [{"n": 1, "ratio": 0.5}, {"n": 2, "ratio": float("nan")}]
-    write(glue_context, frame_of(glue_context, rows), table, where, rejectsPath=str(tmp_path))
+    given = [{"n": 1, "ratio": 0.5}, {"n": 2, "ratio": float("nan")}]
+    write(glue_context, frame_of(glue_context, given), table, where, rejectsPath=str(tmp_path))
 
     assert [int(one["n"]) for one in held(table)] == [1]
     (file,) = tmp_path.rglob("*.rejects")
@@ -128,3 +130,61 @@ def test_a_batch_that_is_tried_again_leaves_each_row_once_and_each_refused_recor
         ("malformed_json", b"{ no json"),
     ]
     assert {one["stream"] for one in kept} == {topic.name}
+
+
+@pytest.fixture
+def bucket(kinesis, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", kinesis)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    name = f"exports-{uuid4().hex[:8]}"
+    boto3.client("s3", endpoint_url=kinesis, region_name="us-east-1").create_bucket(Bucket=name)
+    return name
+
+
+def backed_up(table, kinesis):
+    boto3.client("dynamodb", endpoint_url=kinesis, region_name="us-east-1").update_continuous_backups(
+        TableName=table.name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+    )
+
+
+def items(read):
+    return [row for split in read.splits for chunk in read.source.read(split) for row in rows(chunk)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "first"),
+    [
+        ({}, {"Item": {"inner": {"M": {"a": {"N": "0"}}}, "n": {"N": "0"}, "text": {"S": "row 0"}}}),
+        ({"dynamodb.simplifyDDBJson": True}, {"inner": {"a": "0"}, "n": "0", "text": "row 0"}),
+        ({"dynamodb.unnestDDBJson": True}, {"inner.a": "0", "n": "0", "text": "row 0"}),
+    ],
+)
+def test_a_table_is_read_through_an_export(kinesis, table, where, bucket, shape, first):
+    backed_up(table, kinesis)
+    for n in range(20):
+        table.put_item(Item={"n": n, "text": f"row {n}", "inner": {"a": n}})
+    options = {
+        "dynamodb.export": "ddb",
+        "dynamodb.tableArn": table.table_arn,
+        "dynamodb.s3.bucket": bucket,
+        "dynamodb.s3.prefix": "exports",
+    }
+
+    found = items(connector("dynamodb").new_batch_read({**options, **shape, **where}))
+    again = {"dynamodb.export": "s3", "dynamodb.s3.bucket": bucket, "dynamodb.s3.prefix": "exports"}
+
+    assert len(found) == len(items(connector("dynamodb").new_batch_read(again))) == 20
+    assert first in found
+
+
+def test_an_export_that_fails_is_told(kinesis, table, where):
+    backed_up(table, kinesis)
+    with pytest.raises(PermanentError, match=r"failed \(S3NoSuchBucket: The specified bucket does not exist\)"):
+        connector("dynamodb").new_batch_read(
+            {
+                "dynamodb.export": "ddb",
+                "dynamodb.tableArn": table.table_arn,
+                "dynamodb.s3.bucket": "nowhere",
+                **where,
+            }
+        )

@@ -6,10 +6,11 @@ import pytest
 
 from gluepot.connectors.aws.clients import Address
 from gluepot.connectors.dynamodb.capacity import Budget, units_per_sec
+from gluepot.connectors.dynamodb.export import export_settings, is_data
 from gluepot.connectors.dynamodb.keys import Keys, newest
 from gluepot.connectors.dynamodb.settings import read_settings, write_settings
 from gluepot.core.clock import FakeClock
-from gluepot.core.errors import ConfigError, NotSupported
+from gluepot.core.errors import ConfigError
 
 KEYS = Keys.of(
     {
@@ -86,9 +87,44 @@ def test_wrong_options_are_told(options, said):
         read_settings(options)
 
 
-def test_an_export_is_refused_in_a_sentence():
-    with pytest.raises(NotSupported, match="it is scanned then"):
-        read_settings({"dynamodb.export": "ddb", "dynamodb.tableArn": "arn:aws:dynamodb:eu-north-1:123:table/orders"})
+ARN = "arn:aws:dynamodb:eu-north-1:123:table/orders"
+
+
+def test_the_options_of_an_export_are_read():
+    settings = export_settings(
+        {
+            "dynamodb.export": "ddb",
+            "dynamodb.tableArn": ARN,
+            "dynamodb.s3.bucket": "b",
+            "dynamodb.s3.prefix": "p/q/",
+            "dynamodb.unnestDDBJson": True,
+        }
+    )
+    assert (settings.arn, settings.bucket, settings.prefix) == (ARN, "b", "p/q")
+    assert (settings.unnest, settings.simplify) == (True, False)
+    assert settings.table.address.region == "eu-north-1"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"dynamodb.export": "csv"}, "dynamodb.export is 'csv'; use 'ddb', or 's3'"),
+        ({"dynamodb.export": "ddb", "dynamodb.tableArn": ARN}, "dynamodb.s3.bucket is missing"),
+        ({"dynamodb.export": "ddb", "dynamodb.s3.bucket": "b"}, "dynamodb.tableArn is missing"),
+        (
+            {"dynamodb.export": "s3", "dynamodb.unnestDDBJson": "true", "dynamodb.simplifyDDBJson": "true"},
+            "are both set; use one of them",
+        ),
+    ],
+)
+def test_wrong_options_of_an_export_are_told(options, said):
+    with pytest.raises(ConfigError, match=said):
+        export_settings(options)
+
+
+def test_manifests_of_an_export_are_no_data():
+    names = ["AWSDynamoDB/1/data/a.json.gz", "AWSDynamoDB/1/manifest-files.json", "AWSDynamoDB/1/data/", "data/x.md5"]
+    assert [is_data(name) for name in names] == [True, False, False, False]
 
 
 def test_capacity_is_divided_among_tasks():

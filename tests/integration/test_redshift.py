@@ -471,15 +471,16 @@ def test_a_table_of_the_catalog_is_read_and_written_through_its_connection(order
     filled(orders, 1, 2)
     properties = {
         "JDBC_CONNECTION_URL": orders.server.url.replace("/dev", "/other"),
-        "USERNAME": orders.server.user,
-        "PASSWORD": "env:WAREHOUSE_PASSWORD",
+        "SECRET_ID": "shop/warehouse",
     }
+    secret = json.dumps({"username": orders.server.user, "password": "secret"})
+    secrets = boto3.client("secretsmanager", endpoint_url=orders.server.s3, region_name="us-east-1")
+    secrets.create_secret(Name="shop/warehouse", SecretString=secret)
     (tmp_path / "connections.yaml").write_text(
         json.dumps({"connections": {"warehouse": {"type": "jdbc", "properties": properties}}})
     )
     (tmp_path / "connections.yaml").chmod(0o600)
     monkeypatch.setenv("GLUEPOT_CONNECTIONS", str(tmp_path / "connections.yaml"))
-    monkeypatch.setenv("WAREHOUSE_PASSWORD", "secret")
     monkeypatch.setenv("GLUEPOT_CATALOG", f"sqlite:///{tmp_path}/catalog.db")
     catalog = open_catalog(f"sqlite:///{tmp_path}/catalog.db", SystemClock())
     catalog.add_database(Database("shop"))

@@ -34,30 +34,31 @@ MEMBERS = ("/linux/bin/mariadbd", "/linux/share/english/errmsg.sys")
 
 
 @contextmanager
-def mariadb_server(*options: str) -> Iterator[int]:
-    """Yield the port of a server on which root needs no password; further options are the server's own."""
+def mariadb_server(*, encrypts: bool = False) -> Iterator[int]:
+    """Yield the port of a server on which root needs no password.
+
+    Args:
+        encrypts: whether it makes itself a certificate, which takes some seconds.
+    """
     program = _program()
     folder = Path(tempfile.mkdtemp(prefix="gluepot-mariadb-", dir="/tmp"))
     port = free_port(Random())
-    options = (
-        "--no-defaults",
-        f"--datadir={folder}/data",
-        f"--socket={folder}/socket",
-        "--skip-grant-tables",
-        *options,
-    )
+    options = ["--no-defaults", f"--datadir={folder}/data", f"--socket={folder}/socket", "--skip-grant-tables"]
     if os.geteuid() == 0:
-        options = (*options, "--user=root")
+        options.append("--user=root")
     try:
         (folder / "data" / "mysql").mkdir(parents=True)
         command = [
             program, *options, f"--port={port}", f"--bind-address={LOOPBACK}", "--skip-networking=0",
             "--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=64M", "--innodb-buffer-pool-size=64M",
+            "--innodb-flush-method=nosync", "--innodb-doublewrite=0", "--innodb-undo-tablespaces=0", "--sync-frm=0",
+            "--skip-name-resolve", *([] if encrypts else ["--skip-ssl"]),
             f"--lc-messages-dir={_messages(Path(program))}",
         ]  # fmt: skip
         with running(command, folder):
-            for attempt in stamina.retry_context(on=pymysql.err.OperationalError, timeout=START_SECS, wait_max=0.5):
-                with attempt, pymysql.connect(host=LOOPBACK, port=port, user="root"):
+            refused = pymysql.err.OperationalError
+            for attempt in stamina.retry_context(on=refused, attempts=None, timeout=START_SECS, wait_max=0.5):
+                with attempt, pymysql.connect(host=LOOPBACK, port=port, user="root", ssl_disabled=True):
                     pass
             yield port
     finally:
@@ -83,12 +84,14 @@ def sql(url: str, *statements: str) -> list[tuple[object, ...]]:
     place, _, name = url.partition("?")[0].removeprefix("jdbc:mysql://").partition("/")
     host, _, port = place.partition(":")
     with (
-        pymysql.connect(host=host, port=int(port), user="root", database=name, autocommit=True) as connection,
+        pymysql.connect(
+            host=host, port=int(port), user="root", database=name, autocommit=True, ssl_disabled=True
+        ) as connection,
         connection.cursor() as cursor,
     ):
         for statement in statements:
             cursor.execute(statement)
-        return list(cursor.fetchall())
+        return list(cursor.fetchall()) if statements else []
 
 
 def _program() -> str:

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 from uuid import uuid4
 
 import pymysql
@@ -79,19 +80,35 @@ def new_schema(port: int) -> Iterator[str]:
                 cursor.execute(f"DROP DATABASE {name}")
 
 
-def sql(url: str, *statements: str) -> list[tuple[object, ...]]:
-    """Execute statements in a database, given by its JDBC URL; return the rows of the last one."""
-    place, _, name = url.partition("?")[0].removeprefix("jdbc:mysql://").partition("/")
-    host, _, port = place.partition(":")
+def schema_of(url: str) -> str:
+    """The name of the database that a JDBC URL names."""
+    return url.partition("?")[0].rpartition("/")[2]
+
+
+@contextmanager
+def _cursor(url: str) -> Iterator[Any]:
+    host, _, port = url.removeprefix("jdbc:mysql://").partition("/")[0].partition(":")
+    login = {"host": host, "port": int(port), "user": "root", "database": schema_of(url)}
     with (
-        pymysql.connect(
-            host=host, port=int(port), user="root", database=name, autocommit=True, ssl_disabled=True
-        ) as connection,
+        pymysql.connect(**login, autocommit=True, ssl_disabled=True, charset="utf8mb4") as connection,
         connection.cursor() as cursor,
     ):
+        yield cursor
+
+
+def sql(url: str, *statements: str) -> list[tuple[Any, ...]]:
+    """Execute statements in a database, given by its JDBC URL; return the rows of the last one."""
+    with _cursor(url) as cursor:
         for statement in statements:
             cursor.execute(statement)
         return list(cursor.fetchall()) if statements else []
+
+
+def rows(url: str, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement with `%s` for each value."""
+    with _cursor(url) as cursor:
+        cursor.execute(statement, tuple(values) or None)
+        return list(cursor.fetchall())
 
 
 def _program() -> str:

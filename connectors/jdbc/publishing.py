@@ -76,8 +76,12 @@ class Publication(Protocol):
     def forget_rejects(self) -> None:
         """Remove the rejects of an earlier try of the same write."""
 
-    def move(self, staged: Sequence[StagedFile]) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:
         """Move staged rows into the table according to the mode, and create the table if it does not exist.
+
+        Args:
+            staged: what the tasks have staged.
+            may_repeat: whether another try of the write may come, which takes these rows back.
 
         Raises:
             ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.

@@ -522,3 +522,11 @@ def test_an_action_that_would_end_the_transaction_is_refused_and_nothing_is_writ
     with pytest.raises(ConfigError, match="commits by itself"):
         write.write([{"n": 1}], **{when: f"INSERT INTO copies VALUES (5); {action}"})
     assert write.rows() == [(0,)]
+
+
+def test_a_write_that_no_other_try_can_repeat_keeps_nothing(write):
+    write.token = 0
+    write.publish(replace(write.stage([{"n": 1}]), ranges=[]))
+    assert write.rows() == [(1,)]
+    assert write.tables() == OWN | {"copies"}
+    assert sql(write.url, "SELECT * FROM gluepot_kept UNION SELECT 1, 2, 3, 4, query_id FROM gluepot_locks") == []

@@ -119,7 +119,7 @@ class MysqlPublication:
         """See `Publication`."""
         self.session.run(f"DELETE FROM {self._own(REJECTS)} WHERE id = %s", [self._id])
 
-    def move(self, staged: Sequence[StagedFile]) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:
         """See `Publication`.
 
         Making the table is a transaction of its own: if the write fails afterwards, an empty table is left.
@@ -137,7 +137,9 @@ class MysqlPublication:
         for one in staged:
             if one.rejects:
                 self._keep_rejects(one)
-        if self.settings.mode is Mode.APPEND:
+        if not may_repeat:
+            self.session.run(f"DELETE FROM {self._own(LOCKS)} WHERE query_id = %s", [self.key.query_id])
+        elif self.settings.mode is Mode.APPEND:
             self._keep(data)
 
     def act(self, statements: str) -> None:
@@ -154,7 +156,7 @@ class MysqlPublication:
                 self.beside().run(statement)
 
     def drop(self, staged: Sequence[StagedFile]) -> None:
-        """See `Publication`. Rows that were appended are kept until the next batch."""
+        """See `Publication`. Rows that may have to be taken back are kept until the next batch."""
         self.doomed += [one.staged for one in staged if one.staged not in self._kept]
 
     @property

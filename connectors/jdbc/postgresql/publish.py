@@ -140,7 +140,7 @@ class PostgresqlPublication:
             self._identity,
         )
 
-    def move(self, staged: Sequence[StagedFile]) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:  # noqa: ARG002  each row tells its write
         """See `Publication`."""
         data = [one for one in staged if not one.rejects]
         made = not self._exists()  # looked up once more, because the script's own statements may have created it

@@ -19,7 +19,7 @@ from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Ma
 from gluepot.core.errors import ConfigError, EtlError, LeaseHeld, PermanentError, TransientError
 from gluepot.engine import jdbc_output
 from gluepot.frames.chunk import Chunk
-from tests.mariadb import new_schema, sql
+from tests.mariadb import mariadb_server, new_schema, sql
 
 
 @pytest.fixture(scope="module")
@@ -303,6 +303,20 @@ def test_a_password_is_never_shown(url):
     with pytest.raises(ConfigError) as refused:
         table_database(Write(f"{url}&password=secret", "no_such.t").settings()).find()
     assert "secret" not in str(refused.value)
+
+
+def test_a_connection_is_encrypted_as_the_url_says(url):
+    from gluepot.connectors.jdbc.mysql.session import session
+
+    with mariadb_server(encrypts=True) as port:
+        server = f"jdbc:mysql://127.0.0.1:{port}/information_schema?user=root"
+        for mode, is_encrypted in (("", True), ("&sslMode=REQUIRED", True), ("&sslMode=DISABLED", False)):
+            with session(Write(server + mode).settings().endpoint) as begun:
+                assert bool(begun.rows("SHOW SESSION STATUS LIKE 'Ssl_cipher'")[0][1]) is is_encrypted
+        with pytest.raises(ConfigError, match="CERTIFICATE_VERIFY_FAILED"):
+            table_database(Write(f"{server}&sslMode=VERIFY_CA").settings()).find()
+    with pytest.raises(ConfigError, match="SSL"):
+        table_database(Write(f"{url}&sslMode=REQUIRED").settings()).find()
 
 
 def test_a_load_never_sends_a_file_of_this_machine(write):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,8 +15,9 @@ GUARDED = 1399  # a statement would end a transaction that only we may end
 
 _WAIT_SECS = 5.0
 _OF_THE_CLIENT = range(2000, 3000)
+_NO_ENCRYPTION = 2026
 # Certificate, authentication plug-in, character set: errors of the client that waiting does not mend.
-_OF_THE_LOGIN = frozenset({2019, 2026, 2049, 2054, 2059, 2061})
+_OF_THE_LOGIN = frozenset({2019, _NO_ENCRYPTION, 2049, 2054, 2059, 2061})
 # Errors of the server without a SQLSTATE of their own that may pass: disk or memory is full, the server stops or
 # starts, a lock was not had in time, a statement or connection was killed, the server takes no writes for now.
 _AWAY = frozenset({
@@ -48,6 +50,8 @@ def mapped(endpoint: JdbcEndpoint, doing: str) -> Iterator[None]:
         yield
     except MySQLError as error:
         number = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+        if isinstance(getattr(error, "original_exception", None), ssl.SSLError):
+            number = _NO_ENCRYPTION
         text = str(error.args[-1]) if error.args else ""
         state = getattr(error, "sqlstate", None) or ""
         raise translated(number, state, text, endpoint, doing) from error

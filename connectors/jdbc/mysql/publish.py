@@ -362,7 +362,7 @@ class MysqlTables:
         """Open a transaction that is the only one of its query.
 
         The lock is a row, not a name of GET_LOCK: it is given back exactly when the transaction ends, also when the
-        connection dies, and it holds in a cluster.
+        connection dies.
         """
         locks = f"{name.schema}.{LOCKS}"
         with session(self.settings.endpoint, idle_secs=IDLE_SECS) as begun:

@@ -20,6 +20,8 @@ from gluepot.core.errors import ConfigError
 IDLE_SECS = 60
 """After this time without a statement the server ends a transaction, so that a paused driver does not hold its lock."""
 
+# A task may wait long for its rows.
+_TASK_IDLE_SECS = 28_800
 _CONNECT_SECS = 10
 # A transaction waits for another one of the same query, which may be moving many rows.
 _LOCK_SECS = 3600
@@ -34,6 +36,7 @@ _SQL_MODE = (
 _SETTINGS = (
     f"SET SESSION sql_mode = '{_SQL_MODE}', time_zone = '+00:00', sql_safe_updates = 0",
     f"SET SESSION innodb_lock_wait_timeout = {_LOCK_SECS}, lock_wait_timeout = {_TABLE_LOCK_SECS}",
+    "SET SESSION max_error_count = 64",  # so that the warnings of a load can be seen
     # Without locks on the gaps between rows, by which writes to one table would end each other.
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 )
@@ -144,12 +147,12 @@ class Session:
 
 
 @contextmanager
-def session(endpoint: JdbcEndpoint, *, idle_secs: int | None = None) -> Iterator[Session]:
+def session(endpoint: JdbcEndpoint, *, idle_secs: int = _TASK_IDLE_SECS) -> Iterator[Session]:
     """Open a connection.
 
     Args:
         endpoint: the database.
-        idle_secs: after how long without a statement the server closes it; None for the server's own setting.
+        idle_secs: after how long without a statement the server closes it.
 
     Raises:
         TransientError: the server cannot be reached.
@@ -174,8 +177,7 @@ def session(endpoint: JdbcEndpoint, *, idle_secs: int | None = None) -> Iterator
         begun = Session(connection, endpoint)
         for setting in _SETTINGS:
             begun.run(setting)
-        if idle_secs is not None:
-            begun.run(f"SET SESSION wait_timeout = {idle_secs}")
+        begun.run(f"SET SESSION wait_timeout = {idle_secs}")
         yield begun
     finally:
         with suppress(MySQLError, OSError):

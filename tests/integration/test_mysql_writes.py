@@ -358,6 +358,16 @@ def test_rows_of_an_earlier_try_are_replaced(write, table):
     assert write.tables() - OWN == {"copies"}
 
 
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (n)"])
+def test_rows_of_an_earlier_try_are_replaced_in_a_transaction_that_the_server_guards(write, key):
+    sql(write.url, f"CREATE TABLE copies (n INT{key})")
+    options = {"postactions": "DELETE FROM copies WHERE n = 9"}
+    write.write([{"n": 1}, {"n": 2}], **options)
+    write.token = 2
+    write.write([{"n": 3}, {"n": 4}, {"n": 9}], **options)
+    assert write.rows() == [(3,), (4,)]
+
+
 @pytest.mark.parametrize("key", ["", ", id INT AUTO_INCREMENT PRIMARY KEY"])
 def test_of_equal_rows_as_many_go_as_were_written(write, key):
     sql(write.url, f"CREATE TABLE copies (n INT, name TEXT{key})", "INSERT INTO copies (n) VALUES (1), (1), (NULL)")

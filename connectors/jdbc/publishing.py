@@ -43,7 +43,8 @@ class Published:
 
     Args:
         record: text of the commit's record.
-        xact: number of the transaction that wrote the rows, if the database marks rows with it; otherwise 0.
+        xact: what the database marks the rows with: the number of the transaction that wrote them, or the first number
+            that AUTO_INCREMENT gave them; 0 for nothing.
     """
 
     record: str

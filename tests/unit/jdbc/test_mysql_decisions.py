@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -286,3 +287,12 @@ def test_other_databases_are_refused_in_a_plain_sentence(url):
 def test_a_jar_of_mysqls_own_driver_is_not_needed_and_does_not_hinder():
     options = {"url": "jdbc:mysql://h/d", "dbtable": "t", "customJdbcDriverS3Path": "s3://b/mysql-connector.jar"}
     assert type(table_database(JdbcWriteSettings.from_glue(options))).__name__ == "MysqlTables"
+
+
+def test_a_client_that_is_not_installed_is_named_with_its_extra(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("gluepot.connectors.jdbc.mysql.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pymysql", None)
+    monkeypatch.setitem(sys.modules, "pymysql.err", None)
+    with pytest.raises(ConfigError, match=r"install gluepot\[mysql\]"):
+        table_database(JdbcWriteSettings.from_glue({"url": "jdbc:mysql://h/d", "dbtable": "t"}))

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean mutants
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean mutants
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -74,7 +74,7 @@ mutants: setup ## make wrong versions of commits, leases, checkpoints and bookma
 	@PYTHONPATH=. PYTHONHASHSEED=0 $(BIN)/python -m tests.mutants --count $(or $(COUNT),20) $(SEED:%=--seed %) \
 		$(if $(COUNT),--document docs/reliability/wrong-versions.md) $(ARGS)
 
-crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql" SCRIPTS=any-order SEED=1
+crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql mariadb" SCRIPTS=any-order SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability/kills.md) $(ARGS)
 
@@ -105,6 +105,9 @@ bench-kinesis: setup ## CPU of reading a Kinesis stream, side by side with boto3
 
 bench-jdbc: setup ## read 1 M rows of PostgreSQL, side by side with Spark's own JDBC reader
 	@$(BIN)/python -m benchmarks.jdbc $(ARGS)
+
+bench-jdbc-write: setup ## write rows to MariaDB, side by side with Spark's own JDBC writer
+	@$(BIN)/python -m benchmarks.jdbc_write $(ARGS)
 
 bench-planning: setup ## find one new file among 200,000, beside a bare listing of the folders
 	@$(BIN)/python -m benchmarks.planning $(ARGS)

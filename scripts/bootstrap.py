@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -110,6 +111,8 @@ def main() -> None:
     run("install the builder of the documentation", *sync, "--only-group", "docs", venv=DOCS)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
     run("fetch Iceberg, Delta and Spark's Kafka connector", VENV / "bin" / "gluepot", "jars", "fetch")
+    if (platform.system(), platform.machine()) == ("Linux", "x86_64"):  # elsewhere tests take the machine's own
+        run("fetch MariaDB for tests", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "mariadb-server")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
         run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")
     run("make archives of Spark's and Kafka's classes", VENV / "bin" / "gluepot", "prepare", "--again")

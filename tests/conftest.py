@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from gluepot.core import logging
 from gluepot.servers.kafka import KafkaBroker
+from tests.mariadb import mariadb_server
 from tests.planner_forks import python_with_forks
 from tests.postgresql import postgresql_endpoint
 from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
@@ -110,6 +111,13 @@ def glue_context(aws_credentials: None) -> Iterator[GlueContext]:
             environment.setenv("PYSPARK_PYTHON", python)
             spark = builder.getOrCreate()
         yield GlueContext(spark)
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[int]:
+    """Port of a MariaDB server that all tests of a process share."""
+    with mariadb_server() as port:
+        yield port
 
 
 @pytest.fixture(scope="session")

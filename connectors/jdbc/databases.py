@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from gluepot.connectors.jdbc.endpoint import MYSQL
 from gluepot.connectors.jdbc.publishing import TableDatabase
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
-from gluepot.core.errors import NotSupported
+from gluepot.core.errors import ConfigError, NotSupported
 
 
 def table_database(settings: JdbcWriteSettings) -> TableDatabase:
     """Return the database that a write goes to.
 
     Raises:
-        NotSupported: no driver that we ship writes to it.
+        NotSupported: no client that we know writes to it once.
+        ConfigError: its client is not installed.
     """
     if settings.endpoint.is_arrow_native:
         # Each database's own client is imported only when a script writes to such a database, because it loads slowly.
@@ -22,8 +24,14 @@ def table_database(settings: JdbcWriteSettings) -> TableDatabase:
         from gluepot.connectors.jdbc.redshift.publish import RedshiftTables  # noqa: PLC0415
 
         return RedshiftTables(settings, settings.redshift)
+    if settings.endpoint.vendor in MYSQL:
+        try:
+            from gluepot.connectors.jdbc.mysql.publish import MysqlTables  # noqa: PLC0415
+        except ImportError as missing:
+            raise ConfigError("A write to MySQL or MariaDB needs PyMySQL; install gluepot[mysql].") from missing
+        return MysqlTables(settings)
     raise NotSupported(
         f"Writing to {settings.endpoint.shown} through a driver of the script's own",
-        "PostgreSQL needs none: leave customJdbcDriverS3Path out. For others use toDF().write.jdbc(...),"
-        " which may write a retried batch twice.",
+        "PostgreSQL, MySQL and MariaDB need none: leave customJdbcDriverS3Path out. For others use"
+        " toDF().write.jdbc(...), which may write a retried batch twice.",
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 
 POSTGRESQL = "postgresql"
+MYSQL: Final = frozenset({"mysql", "mariadb"})
 
 _JDBC = re.compile(r"jdbc:([a-zA-Z0-9]+):.+", re.DOTALL)
 _POSTGRESQL = re.compile(r"(?:jdbc:)?postgres(?:ql)?:(?://(?P<hosts>[^/?]*))?/?(?P<database>[^?]*)(?:\?(?P<query>.*))?")

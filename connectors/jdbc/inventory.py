@@ -6,16 +6,15 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from gluepot.connectors.jdbc.endpoint import POSTGRESQL, JdbcEndpoint
+from gluepot.connectors.jdbc.endpoint import MYSQL, POSTGRESQL, JdbcEndpoint
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.frames.schema.hive_types import hive_name
 
-MYSQL: Final = frozenset({"mysql", "mariadb"})
 _TIMEOUT_SECS = 10
 
 

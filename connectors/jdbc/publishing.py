@@ -43,7 +43,8 @@ class Published:
 
     Args:
         record: text of the commit's record.
-        xact: number of the transaction that wrote the rows, if the database marks rows with it; otherwise 0.
+        xact: what the database marks the rows with: the number of the transaction that wrote them, or the first number
+            that AUTO_INCREMENT gave them; 0 for nothing.
     """
 
     record: str
@@ -76,8 +77,12 @@ class Publication(Protocol):
     def forget_rejects(self) -> None:
         """Remove the rejects of an earlier try of the same write."""
 
-    def move(self, staged: Sequence[StagedFile]) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:
         """Move staged rows into the table according to the mode, and create the table if it does not exist.
+
+        Args:
+            staged: what the tasks have staged.
+            may_repeat: whether another try of the write may come, which takes these rows back.
 
         Raises:
             ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.

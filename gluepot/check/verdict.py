@@ -14,7 +14,7 @@ from awsglue.unsupported import GLUE_CONTEXT
 from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
-from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.endpoint import MYSQL, JdbcEndpoint
 from gluepot.connectors.registry import Access, Connector, connector
 from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.entities import parameters
@@ -49,7 +49,7 @@ _TYPES = (
     "docs/sensitive-data.md lists them"
 )
 
-_SOME_DATABASES = "to databases of PostgreSQL and Redshift only"
+_SOME_DATABASES = "to databases of PostgreSQL, MySQL, MariaDB and Redshift only"
 
 _NO_TRANSACTIONS = "it has no effect: each write is published by itself, at once or not at all"
 
@@ -187,6 +187,8 @@ def _write(call: Call) -> None:
 def _writable(kind: str, options: Mapping[str, Any]) -> None:
     url = options.get("url")
     vendor = JdbcEndpoint(url).vendor if isinstance(url, str) and url.startswith("jdbc:") else kind.lower()
+    if vendor in MYSQL:  # written by a client of ours, whatever driver the script names
+        return
     if vendor in OTHER_DATABASES:
         raise NotSupported(f"writing to {vendor}")
     if options.get("customJdbcDriverS3Path"):

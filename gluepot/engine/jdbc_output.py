@@ -145,7 +145,8 @@ def _publish(begun: Publication, manifest: Manifest, staged: Sequence[StagedFile
                 if begun.settings.mode is Mode.APPEND:
                     begun.take_back(before, superseded.rows_out)
             begun.act(begun.settings.preactions)
-            begun.move(staged)
+            # Without a lease and a known input the key is of this run alone.
+            begun.move(staged, may_repeat=bool(manifest.token or manifest.input_ranges or manifest.offsets_digest))
             begun.act(begun.settings.postactions)
             begun.drop(staged)
             begun.record(record.to_bytes().decode())

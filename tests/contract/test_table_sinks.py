@@ -29,6 +29,7 @@ from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.core.storage import open_storage
 from gluepot.engine import jdbc_output
 from gluepot.frames.chunk import Chunk, ErrorRecord
+from tests.mariadb import new_schema, sql
 from tests.postgresql import new_database
 from tests.redshift import RedshiftServer
 
@@ -158,6 +159,21 @@ class RedshiftRows(Rows):
         return [name for name in storage.list("") if name not in receipts | kept]
 
 
+@dataclass
+class MysqlRows(Rows):
+    """A table of MySQL or MariaDB; rows of the newest batch are kept in their staging tables, to be taken back."""
+
+    def staged(self) -> list[str]:
+        found = self._sql(
+            "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+            " AND TABLE_NAME LIKE 'gluepot\\_stage%' AND TABLE_NAME NOT IN (SELECT name FROM gluepot_kept)"
+        )
+        return [name for (name,) in found]
+
+    def _sql(self, statement: str) -> list[Any]:
+        return sql(self.url, statement)
+
+
 @pytest.fixture(scope="module")
 def database(postgresql) -> Iterator[str]:
     with new_database(postgresql) as url:
@@ -182,7 +198,20 @@ def table_of_postgresql(url: str) -> Rows:
     return Rows(url, settings, table_database(settings).find())
 
 
-@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql", "redshift"])
+@pytest.fixture(scope="module")
+def schema(mariadb) -> Iterator[str]:
+    with new_schema(mariadb) as url:
+        yield url
+
+
+def table_of_mariadb(url: str) -> Rows:
+    found = sql(url, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()")
+    sql(url, *(f"DROP TABLE {name}" for (name,) in found), "CREATE TABLE numbers (n BIGINT, day TEXT)")
+    settings = JdbcWriteSettings.from_glue({"url": url, "dbtable": "numbers"})
+    return MysqlRows(url, settings, table_database(settings).find())
+
+
+@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql", "redshift", "mariadb"])
 def target(request, tmp_path) -> Target:
     match request.param:
         case "postgresql":
@@ -190,6 +219,8 @@ def target(request, tmp_path) -> Target:
         case "redshift":
             folder = f"{request.getfixturevalue('s3_url')}/{uuid4().hex}"
             return table_of_redshift(request.getfixturevalue("redshift"), folder)
+        case "mariadb":
+            return table_of_mariadb(request.getfixturevalue("schema"))
         case "s3":
             return Files(f"{request.getfixturevalue('s3_url')}/{uuid4().hex}", "glueparquet")
         case format_name:

@@ -41,7 +41,7 @@ def main() -> int:
         "--script",
         action="append",
         choices=list(SCRIPTS_BY_NAME),
-        help="jobs, in turns; thrice and copy by default. The lane postgresql has any-order alone",
+        help="jobs, in turns; thrice and copy by default. The lanes postgresql and mariadb have any-order alone",
     )
     parser.add_argument("--no-points", action="store_true", help="leave the kill points out")
     parser.add_argument("--at-once", type=int, default=2, help="campaigns that run side by side")

@@ -11,12 +11,19 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
-from tests.crash.database import Database
+from tests.crash.database import Database, MariadbDatabase, PostgresqlDatabase
 from tests.crash.streams import Source
+from tests.mariadb import mariadb_server, new_schema
 from tests.postgresql import new_database, postgresql_endpoint
 
-SOURCES: Mapping[str, Source] = {"local": "kafka", "s3": "kafka", "kinesis": "kinesis", "postgresql": "kafka"}
-"""Of each lane. The tables of `s3` and `postgresql` are on test servers, the others' on the local disk."""
+SOURCES: Mapping[str, Source] = {
+    "local": "kafka",
+    "s3": "kafka",
+    "kinesis": "kinesis",
+    "postgresql": "kafka",
+    "mariadb": "kafka",
+}
+"""Of each lane. The tables of `s3`, `postgresql` and `mariadb` are on test servers, the others' on the local disk."""
 BUCKET = "crash-lake"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
 
@@ -169,7 +176,11 @@ def open_lane(name: str, folder: Path) -> Iterator[Lane]:
     """A new, empty lane; `folder` is for what it keeps on this machine."""
     if name == "postgresql":
         with postgresql_endpoint() as server, new_database(server) as url:
-            yield Lane(name, Database(url), {})
+            yield Lane(name, PostgresqlDatabase(url), {})
+        return
+    if name == "mariadb":
+        with mariadb_server() as port, new_schema(port) as url:
+            yield Lane(name, MariadbDatabase(url), {})
         return
     if name != "s3":
         yield Lane(name, LocalFolder(folder / "output"), {})

@@ -19,7 +19,7 @@ Aim = Literal["mixed", "group", "driver", "jvm", "worker"]
 MIX: Sequence[Victim] = ("group",) * 8 + ("worker",) * 6 + ("jvm",) * 3 + ("driver",) * 3
 OTHERS_SHARE = 5
 RESHARDS_PER_RANDOM_KILL = 2
-USUAL: Mapping[str, Sequence[Script]] = {"postgresql": [ANY_ORDER]}
+USUAL: Mapping[str, Sequence[Script]] = {"postgresql": [ANY_ORDER], "mariadb": [ANY_ORDER]}
 """The scripts of a lane whose tables others cannot write; elsewhere all are used, THRICE and COPY by default."""
 MIN_KILLS, KILLS_PER_JOB = 8, 25
 

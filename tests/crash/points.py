@@ -28,7 +28,7 @@ from tests.crash.world import ANY_ORDER, Script, World
 
 Stir = Literal["nothing", "trouble", "sigterm", "drain"]
 
-FILES, DATABASE = ("local", "s3", "kinesis"), ("postgresql",)
+FILES, DATABASE = ("local", "s3", "kinesis"), ("postgresql", "mariadb")
 EVERYWHERE = FILES + DATABASE
 
 

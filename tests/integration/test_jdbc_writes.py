@@ -12,6 +12,7 @@ from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import StreamSession
+from tests.mariadb import new_schema, sql
 from tests.spark.conftest import NumberStream
 
 
@@ -291,3 +292,55 @@ def test_rows_that_a_driver_that_died_has_written_elsewhere_in_the_database_go(o
     number_stream.run(lambda frame, batch_id: write(frame, "even"), clock=FakeClock(), max_batches=1)
     assert orders.sql("SELECT count(*) FROM odd") == [(0,)]
     assert orders.sql("SELECT count(*) FROM even") == [(10,)]
+
+
+def test_a_run_that_was_not_committed_is_replaced_in_mariadb_too(orders, mariadb):
+    def write(frame, url):
+        orders.glue_context.write_dynamic_frame.from_options(
+            frame=frame,
+            connection_type="mysql",
+            connection_options={"url": url, "dbtable": "copies"},
+            transformation_ctx="sink0",
+        )
+
+    with new_schema(mariadb) as url:
+        for ids in ((1, 2), (3,)):
+            filled(orders, *ids)
+            orders.init()
+            write(orders.read(), url)
+            jobrun.end("the driver died")
+            assert len(sql(url, "SELECT id FROM copies")) == len(orders.sql("SELECT id FROM orders"))
+        run = orders.init()
+        write(orders.read(), url)
+        run.commit()
+        assert sql(url, "SELECT id, name, doc FROM copies ORDER BY id") == [
+            (1, "n1", "{}"), (2, "n2", "{}"), (3, "n3", "{}"),
+        ]  # fmt: skip
+
+
+def test_a_micro_batch_that_writes_elsewhere_in_its_second_try_leaves_nothing_in_mariadb(
+    orders, number_stream, mariadb
+):
+    tries = []
+
+    with new_schema(mariadb) as url:
+
+        def write(frame, table):
+            orders.glue_context.write_dynamic_frame.from_options(
+                frame=DynamicFrame.fromDF(frame, orders.glue_context, "numbers"),
+                connection_type="mysql",
+                connection_options={"url": url, "dbtable": table},
+                transformation_ctx="sink",
+            )
+
+        def function(frame, batch_id):
+            tries.append(batch_id)
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(lambda table: write(frame, table), ["a", "odd" if len(tries) == 1 else "even"]))
+            if len(tries) == 1:
+                raise RuntimeError("trouble after both writes")
+
+        number_stream.run(function, clock=FakeClock(), max_batches=2)
+        assert sql(url, "SELECT value FROM a ORDER BY value") == [(n,) for n in range(20)]
+        assert sql(url, "SELECT COUNT(*) FROM odd") == [(0,)]
+        assert sql(url, "SELECT COUNT(*) FROM even") == [(20,)]

@@ -10,8 +10,10 @@ from typing import cast
 
 from gluepot.connectors.jdbc.postgresql.columns import columns_of, quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
-from gluepot.connectors.jdbc.postgresql.staging import ORDINAL, StagingSink, staging_prefix
+from gluepot.connectors.jdbc.postgresql.staging import StagingSink
+from gluepot.connectors.jdbc.postgresql.stored import TEXT
 from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName
+from gluepot.connectors.jdbc.staging import ERROR_COLUMNS, ORDINAL, match_column, merged_types, staging_prefix
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
@@ -23,7 +25,6 @@ at timestamptz NOT NULL DEFAULT now(), target text NOT NULL DEFAULT '', PRIMARY 
 _REJECTS_COLUMNS = """
 query_id text NOT NULL, batch_id int8 NOT NULL, ctx text NOT NULL, target text NOT NULL, raw bytea, stream text,
 shard text, position text, reason text, message text"""
-_ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +140,12 @@ class PostgresqlPublication:
             self._identity,
         )
 
-    def move(self, staged: Sequence[StagedFile]) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:  # noqa: ARG002  each row tells its write
         """See `Publication`."""
         data = [one for one in staged if not one.rejects]
         made = not self._exists()  # looked up once more, because the script's own statements may have created it
         if made and data:
-            self._create(_merged_types(data))
+            self._create(merged_types(data, TEXT))
         if self.settings.mode is Mode.OVERWRITE and not made:
             self.session.run(f"TRUNCATE {self.name.qualified}")
         self._require_whole(staged)
@@ -193,8 +194,8 @@ class PostgresqlPublication:
             for column in columns_of(self.session.schema(f"SELECT * FROM {self.name.qualified}"))
         }
         declared = self._declared_types()
-        names = list(_merged_types(staged))
-        matched = {name: _match(name, target, self.name.qualified) for name in names}
+        names = list(merged_types(staged, TEXT))
+        matched = {name: match_column(name, target, self.name.qualified) for name in names}
         selects = []
         for one in staged:
             has = one.encoding["types"]
@@ -209,7 +210,7 @@ class PostgresqlPublication:
         into = f"INSERT INTO {self.name.qualified} ({', '.join(quoted(matched[name]) for name in names)})"
         if self.settings.mode is not Mode.UPSERT:
             return f"{into} SELECT {given} FROM ({rows}) AS staged ORDER BY {ORDINAL}"
-        keys = [_match(key, dict.fromkeys(names, ""), "the frame") for key in self._upsert_keys()]
+        keys = [match_column(key, dict.fromkeys(names, ""), "the frame") for key in self._upsert_keys()]
         by = ", ".join(map(quoted, keys))
         newest = f"SELECT DISTINCT ON ({by}) {given} FROM ({rows}) AS staged ORDER BY {by}, {ORDINAL} DESC"
         others = [quoted(matched[name]) for name in names if name not in keys]
@@ -243,7 +244,7 @@ class PostgresqlPublication:
         return [str(row[0]) for row in rows]
 
     def _keep_rejects(self, staged: StagedFile) -> None:
-        names = ", ".join(_ERROR_COLUMNS)
+        names = ", ".join(ERROR_COLUMNS)
         self.session.rows_bound(
             f"INSERT INTO {self._own(REJECTS)} (query_id, batch_id, ctx, target, {names})"
             f" SELECT $1::text, $2::int8, $3::text, $4::text, {names.replace('raw', 'raw::bytea')}"
@@ -327,22 +328,3 @@ def _found(begun: Session, table: str) -> TableName:
     if len(parts) == 1:
         parts = [str(begun.rows("SELECT quote_ident(current_schema())")[0][0]), *parts]
     return TableName(parts[-2], parts[-1], exists=False)
-
-
-def _merged_types(staged: Sequence[StagedFile]) -> dict[str, str]:
-    """Return the columns of all staging tables; a column with different types becomes text, which fits all."""
-    merged: dict[str, str] = {}
-    for one in staged:
-        for name, kind in one.encoding["types"].items():
-            merged[name] = kind if merged.get(name, kind) == kind else "text"
-    del merged[ORDINAL]
-    return merged
-
-
-def _match(name: str, columns: Mapping[str, str], where: str) -> str:
-    alike = [name] if name in columns else [one for one in columns if one.lower() == name.lower()]
-    if len(alike) != 1:
-        raise ConfigError(
-            f"{where} has no column {name!r}; it has {', '.join(columns)}. Add the column, or drop or rename the field."
-        )
-    return alike[0]

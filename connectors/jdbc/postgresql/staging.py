@@ -1,39 +1,24 @@
-"""The worker's side of a write: writes rows to staging tables, which nobody reads yet.
+"""The worker's side of a write to PostgreSQL.
 
-A staging table is for a database what a staged file is for a folder, so a `StagedFile` describes it: its name, the
-target table and the number of rows. It is unlogged, so a crash of the server empties it. That is why publishing counts
-its rows.
+A staging table is unlogged, so a crash of the server empties it. That is why publishing counts its rows.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, groupby
-from uuid import uuid4
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
 
 import pyarrow as pa
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.postgresql.columns import quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
-from gluepot.connectors.jdbc.postgresql.stored import JSON, stored
-from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile, dump_errors
+from gluepot.connectors.jdbc.postgresql.stored import JSON, TEXT, stored
+from gluepot.connectors.jdbc.staging import Stored, noting, stage_rows
+from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import EtlError
-from gluepot.frames.chunk import Chunk, ErrorRecord
-from gluepot.frames.schema import merge_schemas
-
-PREFIX = "gluepot_stage_"
-ORDINAL = "gluepot_ordinal"
-_ROWS_PER_TASK = 1 << 40
-
-
-def staging_prefix(key: CommitKey) -> str:
-    """Return the prefix of the names of one write's staging tables, which is the same for all batches."""
-    write = f"{key.query_id}/{key.ctx}/{key.target}"
-    return f"{PREFIX}{hashlib.blake2b(write.encode(), digest_size=8).hexdigest()}_"
+from gluepot.frames.chunk import Chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,85 +47,29 @@ class StagingSink:
         """
         raised: list[Exception] = []
         try:
-            return self._staged(_noting(chunks, raised), task)
+            with session(self.endpoint, reading=False) as begun:
+                tables = _UnloggedTables(begun, self.schema)
+                return stage_rows(noting(chunks, raised), tables, key=self.key, target=self.table, task=task)
         except EtlError as error:
             if raised:  # the database's driver knows it only as text, and reports it as an error of its own
                 raise raised[0] from error
             raise
 
-    def _staged(self, chunks: Iterator[Chunk], task: int) -> ManifestPart:
-        with session(self.endpoint, reading=False) as begun:
-            stage = _Stage(begun, self, task)
-            rejected: list[ErrorRecord] = []
-            rows = stage.add_all(chunk.batch for chunk in _aside(chunks, rejected))
-            files = [*stage.files]
-            if rejected:
-                files.append(stage.add_rejects(rejected))
-            return ManifestPart(
-                files=files,
-                schema=None if stage.seen is None else stage.seen.serialize().to_pybytes(),
-                rows_out=rows,
-                rejected=dict(Counter(error.reason for error in rejected)),
-            )
 
-
-def _noting(chunks: Iterator[Chunk], raised: list[Exception]) -> Iterator[Chunk]:
-    try:
-        yield from chunks
-    except Exception as error:
-        raised.append(error)
-        raise
-
-
-def _aside(chunks: Iterator[Chunk], rejected: list[ErrorRecord]) -> Iterator[Chunk]:
-    for chunk in chunks:
-        rejected.extend(chunk.errors)
-        yield chunk
-
-
-@dataclass(slots=True)
-class _Stage:
+@dataclass(frozen=True, slots=True)
+class _UnloggedTables:
     session: Session
-    sink: StagingSink
-    task: int
-    rows: int = 0
-    seen: pa.Schema | None = None
-    files: list[StagedFile] = field(default_factory=list)
+    schema: str
+    ordinal_type: str = "int8"
+    text_type: str = TEXT
 
-    def add_all(self, batches: Iterator[pa.RecordBatch]) -> int:
-        """Write consecutive batches of one schema to one staging table each; return the number of rows."""
-        given = (batch for batch in batches if batch.num_rows)
-        for types, run in groupby(map(self._numbered, given), key=lambda one: one[1]):
-            self._ingest(types, (rows for rows, _ in run), self.sink.table, rejects=False)
-        return self.rows
+    def stored(self, batch: pa.RecordBatch) -> Stored:
+        return stored(batch)
 
-    def add_rejects(self, errors: Sequence[ErrorRecord]) -> StagedFile:
-        rows, types = stored(dump_errors(errors))
-        columns = {name: types.get(name, "text") for name in dump_errors(()).schema.names}
-        whole = [rows.column(name) if name in types else pa.nulls(rows.num_rows, pa.string()) for name in columns]
-        return self._ingest(
-            columns, iter([pa.RecordBatch.from_arrays(whole, names=list(columns))]), self.sink.table, rejects=True
-        )
-
-    def _numbered(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, str]]:
-        self.seen = batch.schema if self.seen is None else merge_schemas(self.seen, batch.schema)
-        rows, types = stored(batch)
-        first = self.task * _ROWS_PER_TASK + self.rows
-        self.rows += batch.num_rows
-        ordinals = pa.array(range(first, first + batch.num_rows), pa.int64())
-        return rows.append_column(ORDINAL, ordinals), {**types, ORDINAL: "int8"}
-
-    def _ingest(
-        self, types: dict[str, str], batches: Iterator[pa.RecordBatch], final: str, *, rejects: bool
-    ) -> StagedFile:
-        name = f"{staging_prefix(self.sink.key)}{uuid4().hex[:16]}"
+    def fill(self, name: str, types: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> int:
         # JSON is sent as text, because the driver cannot send jsonb.
-        columns = ", ".join(f"{quoted(column)} {'text' if kind == JSON else kind}" for column, kind in types.items())
-        self.session.run(f"CREATE UNLOGGED TABLE {self.sink.schema}.{name} ({columns})")
+        columns = ", ".join(f"{quoted(column)} {TEXT if kind == JSON else kind}" for column, kind in types.items())
+        self.session.run(f"CREATE UNLOGGED TABLE {self.schema}.{name} ({columns})")
         first = next(batches)
         reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-        rows = self.session.ingest(self.sink.schema, name, reader)
-        staged = StagedFile(name, final, 0, rows, 0, rejects, {"types": types})
-        if not rejects:
-            self.files.append(staged)
-        return staged
+        return self.session.ingest(self.schema, name, reader)

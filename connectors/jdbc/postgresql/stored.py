@@ -26,6 +26,7 @@ _TYPES = {
 }
 _SENT_AS = {pa.int8(): pa.int16(), pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
 JSON = "jsonb"
+TEXT = "text"
 
 
 def stored(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, str]]:
@@ -52,4 +53,4 @@ def _stored(column: Column) -> tuple[str, pa.Array, str]:
         return name, column.array, f"numeric({kind.precision},{kind.scale})"
     if pa.types.is_list(kind) and (of := _TYPES.get(kind.value_type)) and kind.value_type not in _SENT_AS:
         return name, column.array, f"{of}[]"
-    return name, json_texts(column), JSON if pa.types.is_nested(kind) else "text"
+    return name, json_texts(column), JSON if pa.types.is_nested(kind) else TEXT

@@ -135,7 +135,7 @@ class RedshiftPublication:
         """See `Publication`."""
         self._records.forget_rejects()
 
-    def move(self, staged: Sequence[StagedFile]) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:
         """See `Publication`."""
         data = [one for one in staged if not one.rejects]
         columns = columns_of(
@@ -149,7 +149,7 @@ class RedshiftPublication:
             self.session.run(f"DELETE FROM {self.name.qualified}")  # TRUNCATE would commit
         if data:
             self._move(self._target(columns, data), self._load(data))
-        if self.settings.mode is Mode.APPEND:
+        if self.settings.mode is Mode.APPEND and may_repeat:
             self.appended = data
         for stage in self._load([one for one in staged if one.rejects]):
             self._records.keep_rejects(stage)

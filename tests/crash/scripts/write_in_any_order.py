@@ -37,7 +37,7 @@ stream = glueContext.create_data_frame.from_options(
 
 chance = random.SystemRandom()
 output = args["output_path"]
-database = output.startswith("postgresql:")
+database = next((kind for kind in ("postgresql", "mysql") if output.startswith((f"{kind}:", f"jdbc:{kind}:"))), "")
 
 
 def named(name):
@@ -48,7 +48,7 @@ def named(name):
 def write(frame, name, ctx, keys=()):
     if database:
         target = {
-            "connection_type": "postgresql",
+            "connection_type": database,
             "connection_options": {"url": output, "dbtable": name},
         }
     else:

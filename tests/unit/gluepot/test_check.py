@@ -66,7 +66,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
         ),
         ("frame.write('custom.spark', {'path': p, 'className': 'net.snowflake.spark'})", "DynamicFrame.write"),
         ("from awsglueml.transforms import FindMatches\nFindMatches.apply(frame)", "FindMatches"),
-        ("frame.write('mysql', {'url': u, 'dbtable': 't'})", "DynamicFrame.write"),
+        ("frame.write('oracle', {'url': u, 'dbtable': 't'})", "DynamicFrame.write"),
         ("frame.write('jdbc', {'url': 'jdbc:sqlserver://h/d', 'dbtable': 't'})", "DynamicFrame.write"),
         (
             "options = {'url': 'jdbc:oracle:thin:@h', 'dbtable': 't'}\nframe.write('jdbc', options)",
@@ -120,9 +120,10 @@ def test_the_transforms_of_studio_are_supported_with_and_without_their_modules()
         "import shout\nframe.shout()",
         "if hasattr(frame, 'no_such_method'):\n    frame.no_such_method()",
         "from pyspark.sql import DataFrame\ndef work(frame: DataFrame):\n    frame.no_such_method()",
-        "options = {'url': 'jdbc:mysql://h/d'}\noptions['url'] = chosen\nframe.write('jdbc', options)",
-        "options = {'url': 'jdbc:mysql://h/d'}\noptions.update(chosen)\nframe.write('jdbc', options)",
+        "options = {'url': 'jdbc:oracle:thin:@//h/d'}\noptions['url'] = chosen\nframe.write('jdbc', options)",
+        "options = {'url': 'jdbc:oracle:thin:@//h/d'}\noptions.update(chosen)\nframe.write('jdbc', options)",
         "frame.write('postgresql', {'url': 'jdbc:postgresql://h/d', 'dbtable': 't'})",
+        "frame.write('mysql', {'url': 'jdbc:mysql://h/d', 'dbtable': 't', 'customJdbcDriverS3Path': 's3://b/d.jar'})",
         "frame.write('jdbc', {'connectionName': name, 'dbtable': 't'})",
     ],
 )

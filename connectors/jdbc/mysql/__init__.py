@@ -1,0 +1,1 @@
+"""MySQL and MariaDB by PyMySQL: writes that are published once."""

@@ -1,0 +1,158 @@
+"""The worker's side of a write: puts rows into staging tables, which nobody reads yet.
+
+A staging table is for a database what a staged file is for a folder, so a `StagedFile` describes it: its name, the
+target table and the number of rows. Each database has its own `StagingTables`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Protocol
+from uuid import uuid4
+
+import pyarrow as pa
+
+from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile, dump_errors
+from gluepot.core.errors import ConfigError
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.frames.schema import merge_schemas
+
+PREFIX = "gluepot_stage_"
+ORDINAL = "gluepot_ordinal"
+ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
+_ROWS_PER_TASK = 1 << 40
+
+# The rows of a batch in the form in which they are sent, and the database's type of each column.
+Stored = tuple[pa.RecordBatch, dict[str, str]]
+
+
+class StagingTables(Protocol):
+    """How one database makes staging tables."""
+
+    @property
+    def ordinal_type(self) -> str:
+        """The type of a whole number of 64 bits."""
+
+    @property
+    def text_type(self) -> str:
+        """The type of a text of any length."""
+
+    def stored(self, batch: pa.RecordBatch) -> Stored:
+        """Return rows of a frame in the form in which they are sent, and the type of each column.
+
+        A column that has only nulls is left out.
+        """
+
+    def fill(self, name: str, types: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> int:
+        """Make a table of such columns, put the batches into it, and return the number of rows."""
+
+
+def staging_prefix(key: CommitKey) -> str:
+    """Return the prefix of the names of one write's staging tables, which is the same for all batches."""
+    write = f"{key.query_id}/{key.ctx}/{key.target}"
+    return f"{PREFIX}{hashlib.blake2b(write.encode(), digest_size=8).hexdigest()}_"
+
+
+def stage_rows(
+    chunks: Iterator[Chunk], tables: StagingTables, *, key: CommitKey, target: str, task: int
+) -> ManifestPart:
+    """Stage every row and every error record.
+
+    Args:
+        chunks: rows and error records of one task.
+        tables: what makes the tables.
+        key: commit key of the write.
+        target: the table that the rows go to in the end, as it is quoted.
+        task: number of the task, by which rows of several tasks are ordered.
+    """
+    stage = _Stage(tables, key, target, task)
+    rejected: list[ErrorRecord] = []
+    stage.add_all(chunk.batch for chunk in _aside(chunks, rejected))
+    files = [*stage.files]
+    if rejected:
+        files.append(stage.add_rejects(rejected))
+    return ManifestPart(
+        files=files,
+        schema=None if stage.seen is None else stage.seen.serialize().to_pybytes(),
+        rows_out=stage.rows,
+        rejected=dict(Counter(error.reason for error in rejected)),
+    )
+
+
+def noting(chunks: Iterator[Chunk], raised: list[Exception]) -> Iterator[Chunk]:
+    """Yield chunks and note what they raise, because a database's driver may know it only as text."""
+    try:
+        yield from chunks
+    except Exception as error:
+        raised.append(error)
+        raise
+
+
+def merged_types(staged: Sequence[StagedFile], text_type: str) -> dict[str, str]:
+    """Return the columns of all staging tables; a column with different types becomes text, which fits all."""
+    merged: dict[str, str] = {}
+    for one in staged:
+        for name, kind in one.encoding["types"].items():
+            merged[name] = kind if merged.get(name, kind) == kind else text_type
+    del merged[ORDINAL]
+    return merged
+
+
+def match_column(name: str, columns: Mapping[str, object], where: str) -> str:
+    """Return the column of a name: exactly that name, or else the only one that differs in letter case alone.
+
+    Raises:
+        ConfigError: there is none, or there are several.
+    """
+    alike = [name] if name in columns else [one for one in columns if one.lower() == name.lower()]
+    if len(alike) != 1:
+        raise ConfigError(
+            f"{where} has no column {name!r}; it has {', '.join(columns)}. Add the column, or drop or rename the field."
+        )
+    return alike[0]
+
+
+def _aside(chunks: Iterator[Chunk], rejected: list[ErrorRecord]) -> Iterator[Chunk]:
+    for chunk in chunks:
+        rejected.extend(chunk.errors)
+        yield chunk
+
+
+@dataclass(slots=True)
+class _Stage:
+    tables: StagingTables
+    key: CommitKey
+    target: str
+    task: int
+    rows: int = 0
+    seen: pa.Schema | None = None
+    files: list[StagedFile] = field(default_factory=list)
+
+    def add_all(self, batches: Iterator[pa.RecordBatch]) -> None:
+        """Write consecutive batches of one schema to one staging table each."""
+        given = (batch for batch in batches if batch.num_rows)
+        for types, run in groupby(map(self._numbered, given), key=lambda one: one[1]):
+            self.files.append(self._fill(types, (rows for rows, _ in run), rejects=False))
+
+    def add_rejects(self, errors: Sequence[ErrorRecord]) -> StagedFile:
+        rows, types = self.tables.stored(dump_errors(errors))
+        columns = {name: types.get(name, self.tables.text_type) for name in ERROR_COLUMNS}
+        whole = [rows.column(name) if name in types else pa.nulls(rows.num_rows, pa.string()) for name in columns]
+        return self._fill(columns, iter([pa.RecordBatch.from_arrays(whole, names=list(columns))]), rejects=True)
+
+    def _numbered(self, batch: pa.RecordBatch) -> Stored:
+        self.seen = batch.schema if self.seen is None else merge_schemas(self.seen, batch.schema)
+        rows, types = self.tables.stored(batch)
+        first = self.task * _ROWS_PER_TASK + self.rows
+        self.rows += batch.num_rows
+        ordinals = pa.array(range(first, first + batch.num_rows), pa.int64())
+        return rows.append_column(ORDINAL, ordinals), {**types, ORDINAL: self.tables.ordinal_type}
+
+    def _fill(self, types: dict[str, str], batches: Iterator[pa.RecordBatch], *, rejects: bool) -> StagedFile:
+        name = f"{staging_prefix(self.key)}{uuid4().hex[:16]}"
+        rows = self.tables.fill(name, types, batches)
+        return StagedFile(name, self.target, 0, rows, 0, rejects, {"types": types})

@@ -198,6 +198,17 @@ def _notified(name: str) -> Connector:
     return Connector(writes=Access.DOCUMENTS, document_store=f"gluepot.connectors.notifications.{name}:{name}_store")
 
 
+def _mongodb(name: str) -> Connector:
+    entry = f"gluepot.connectors.mongodb.entry:{name}"
+    return Connector(
+        Access.RECORDS,
+        Access.DOCUMENTS,
+        batch_source=f"{entry}_read",
+        document_store=f"{entry}_store",
+        connection="gluepot.catalog.connections:mongodb_options",
+    )
+
+
 _OWN: Mapping[str, Connector] = {
     "s3": _FILES,
     "file": _READ_ONLY_FILES,
@@ -213,6 +224,7 @@ _OWN: Mapping[str, Connector] = {
         batch_source="gluepot.connectors.dynamodb.source:dynamodb_read",
         document_store="gluepot.connectors.dynamodb.store:dynamodb_store",
     ),
+    **{name: _mongodb(name) for name in ("mongodb", "documentdb")},
     **{name: _notified(name) for name in ("sqs", "sns", "eventbridge", "firehose", "webhook")},
 }
 

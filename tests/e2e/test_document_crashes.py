@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import boto3
 import duckdb
+import pymongo
 import pytest
 
 from tests.e2e.conftest import new_topic_at
@@ -58,7 +59,17 @@ def dynamodb_store(request) -> Store:
     return Store("dynamodb", options, numbers)
 
 
-STORES = [dynamodb_store]
+def mongodb_store(request) -> Store:
+    uri, name = request.getfixturevalue("mongodb"), f"numbers-{uuid4().hex[:8]}"
+
+    def numbers() -> list[int]:
+        with pymongo.MongoClient(uri) as client:
+            return sorted(one["n"] for one in client[name]["numbers"].find())
+
+    return Store("mongodb", {"connection.uri": uri, "database": name, "collection": "numbers"}, numbers)
+
+
+STORES = [dynamodb_store, mongodb_store]
 
 
 @pytest.fixture(params=STORES)

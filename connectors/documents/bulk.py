@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Generic, TypeVar
 
-from gluepot.connectors.aws.errors import Refused
 from gluepot.connectors.values import Refusal
 from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock
-from gluepot.core.errors import TransientError
+from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.logging import configure_once, get_logger
 
 T = TypeVar("T")
@@ -24,6 +23,19 @@ DEADLINE_SECS = 300.0
 
 REFUSED = "refused_by_store"
 """The reason of a row that the service itself refuses."""
+
+
+class Refused(PermanentError):
+    """The service does not accept a call as it is.
+
+    Args:
+        message: see `PermanentError`.
+        said: code and message of the service.
+    """
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said
 
 
 @dataclass(frozen=True, slots=True)

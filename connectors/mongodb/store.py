@@ -1,0 +1,175 @@
+"""Writes rows to a collection: each is put under its `_id`, so that a repetition changes nothing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bson.raw_bson import RawBSONDocument
+
+from gluepot.connectors.documents.bulk import REFUSED, Answer, Entry, Limits, send_all
+from gluepot.connectors.mongodb.bson_values import NoDocument, document_key, encoded
+from gluepot.connectors.mongodb.client import PASSING, database_of, explained
+from gluepot.connectors.mongodb.settings import WriteSettings
+from gluepot.connectors.values import Document, Refusal
+from gluepot.core.clock import SystemClock
+from gluepot.core.datasets import Dataset
+from gluepot.core.errors import ConfigError, TransientError
+
+Statement = dict[str, Any]
+
+# A command may take 16 MiB and a little more, so a document of that size goes alone.
+_CALL_BYTES = 8 << 20
+# What a statement adds to its document.
+_STATEMENT_BYTES = 100
+DUPLICATE = 11000
+DUPLICATE_KEY = "duplicate_key"
+
+
+@dataclass(frozen=True)
+class MongodbStore:
+    """A `DocumentStore` over a collection.
+
+    Args:
+        settings: of the write.
+        guarantee: see `DocumentStore`.
+    """
+
+    settings: WriteSettings
+    guarantee: str = "each row once, by its _id; of rows with one _id in a partition, the last one remains"
+
+    @property
+    def place(self) -> str:
+        """See `DocumentStore`."""
+        address = self.settings.address
+        return f"{address.server} {address.hosts} {address.database}.{address.collection}"
+
+    @property
+    def dataset(self) -> Dataset:
+        """See `DocumentStore`."""
+        address = self.settings.address
+        return Dataset(f"mongodb://{address.hosts}", f"{address.database}.{address.collection}")
+
+    def check(self) -> None:
+        """Make sure that the server answers and knows the user. A collection that is not there is made by the write."""
+        address = self.settings.address
+        concern = self._concern()
+        if concern.get("w") == 0:
+            raise ConfigError(
+                "connection.uri has w=0, by which MongoDB acknowledges nothing, so rows could be lost; leave it out."
+            )
+        with explained(address.where):
+            database_of(address).list_collection_names(filter={"name": address.collection})
+
+    def put(self, documents: Sequence[Document]) -> list[Refusal]:
+        """See `DocumentStore`."""
+        entries, refused = statements(documents, self.settings)
+        sender = _Sender(self.settings, self._concern())
+        limits = Limits(self.settings.batch_documents, _CALL_BYTES)
+        chance = random.Random().random  # noqa: S311  for jitter
+        refused += send_all(entries, sender.send, limits, self.settings.address.where, SystemClock(), chance)
+        return sorted(refused, key=lambda one: one.index)
+
+    def _concern(self) -> Mapping[str, Any]:
+        """Return the URI's write concern; without one, a write counts when most members have it."""
+        given = database_of(self.settings.address).write_concern
+        return {"w": "majority", **given.document}
+
+
+def statements(documents: Sequence[Document], settings: WriteSettings) -> tuple[list[Entry[Statement]], list[Refusal]]:
+    """Return a statement for each document, and a refusal for each that BSON cannot hold.
+
+    Of documents that replace each other, only the last is sent. Updates of one document are sent one after the other.
+    """
+    refused: list[Refusal] = []
+    made: list[tuple[Hashable, Entry[Statement]]] = []
+    for at, document in enumerate(documents):
+        try:
+            key = document_key(document.fields, document.id, has_object_ids=settings.has_object_ids)
+            given = encoded(document.fields, key, is_whole=settings.replaces)
+        except NoDocument as wrong:
+            refused.append(Refusal(at, wrong.reason, f"{settings.address.where} cannot hold it: {wrong}."))
+            continue
+        fields = RawBSONDocument(given.fields)
+        change = fields if settings.replaces else _update(key, fields, is_empty=len(given.fields) <= _EMPTY_BYTES)
+        statement = {"q": {"_id": key}, "u": change, "upsert": True}
+        made.append((_identity(key), Entry(at, statement, len(given.fields) + _STATEMENT_BYTES)))
+    if settings.replaces:
+        return list(dict(made).values()), refused
+    seen = Counter(identity for identity, _ in made)
+    return [
+        Entry(one.index, one.body, one.size_bytes, repr(identity) if seen[identity] > 1 else "")
+        for identity, one in made
+    ], refused
+
+
+# An empty document of BSON: its length and a zero.
+_EMPTY_BYTES = 5
+
+
+def _update(key: Any, fields: RawBSONDocument, *, is_empty: bool) -> dict[str, Any]:
+    return {"$setOnInsert": {"_id": key}} if is_empty else {"$set": fields}
+
+
+def _identity(key: Any) -> Hashable:
+    """Return what two keys have in common if MongoDB takes them for one."""
+    return key if isinstance(key, Hashable) else repr(key)
+
+
+def sorted_out(
+    part: Sequence[Entry[Statement]], answer: Mapping[str, Any], where: str, doubted: set[int]
+) -> Answer[Statement]:
+    """Return what an answer to an unordered update leaves to do.
+
+    Two upserts of one `_id` at the same time can fail with a duplicate key although the second would have found the
+    document of the first. So what fails by a duplicate key is tried once more.
+
+    Args:
+        part: the statements that were sent.
+        answer: of the server.
+        where: the collection.
+        doubted: indices of the documents that have failed so once; changed.
+
+    Raises:
+        TransientError: the server did not acknowledge the writes.
+    """
+    if concern := answer.get("writeConcernError"):
+        raise TransientError(f"{where} has not acknowledged the writes yet ({concern.get('errmsg', concern)}).")
+    again, refused, said = [], [], ""
+    for error in answer.get("writeErrors", ()):
+        entry, code = part[error["index"]], error.get("code")
+        text = str(error.get("errmsg", "no reason given"))
+        if code in PASSING or (code == DUPLICATE and entry.index not in doubted):
+            again.append(entry)
+            said = f"error {code}: {text}"
+            if code == DUPLICATE:
+                doubted.add(entry.index)
+            continue
+        reason = DUPLICATE_KEY if code == DUPLICATE else REFUSED
+        number = "" if code is None else f"error {code}: "
+        refused.append(Refusal(entry.index, reason, f"{where} refuses it ({number}{text})."))
+    return Answer(again, refused, said)
+
+
+class _Sender:
+    """Makes the calls of one `put`."""
+
+    def __init__(self, settings: WriteSettings, concern: Mapping[str, Any]) -> None:
+        self._address = settings.address
+        self._concern = concern
+        self._doubted: set[int] = set()
+
+    def send(self, part: Sequence[Entry[Statement]]) -> Answer[Statement]:
+        address = self._address
+        command = {
+            "update": address.collection,
+            "updates": [one.body for one in part],
+            "ordered": False,
+            "writeConcern": self._concern,
+        }
+        with explained(address.where):
+            answer = database_of(address).command(command)
+        return sorted_out(part, answer, address.where, self._doubted)

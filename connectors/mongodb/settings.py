@@ -18,11 +18,14 @@ READ_OPTIONS = (
     *_ADDRESS, "batchSize", "partitioner", "partitionerOptions.partitionKey", "partitionerOptions.partitionSizeMB",
     "partitionerOptions.samplesPerPartition", "partitionerOptions.numberOfPartitions", "partitionerOptions.shardKey",
 )  # fmt: skip
-WRITE_OPTIONS = (*_ADDRESS, "replaceDocument", "maxBatchSize", "extendedBsonTypes", "rejectsPath")
+WRITE_OPTIONS = (
+    *_ADDRESS, "replaceDocument", "maxBatchSize", "extendedBsonTypes", "rejectsPath", "forceInsert", "operationType",
+    "idFieldList",
+)  # fmt: skip
 HARMLESS = frozenset(
     {
-        "disableupdateuri", "connectionname", "connectiontype", "usecatalogtable", "partitioner", "sampsize",
-        "samplesize", "partitioneroptions.partitionkey", "partitioneroptions.partitionsizemb",
+        "disableupdateuri", "connectionname", "connectiontype", "usecatalogtable", "partitioner", "samplesize",
+        "partitioneroptions.partitionkey", "partitioneroptions.partitionsizemb",
     }
 )  # fmt: skip
 """Glue's examples give options of a read to writes, too."""
@@ -143,7 +146,7 @@ def write_settings(server: str, options: Mapping[str, Any]) -> WriteSettings:
         ConfigError: an option is missing or wrong.
     """
     given = ScriptOptions(options)
-    given.warn_unknown(WRITE_OPTIONS, HARMLESS | {"forceinsert", "operationtype", "idfieldlist"})
+    given.warn_unknown(WRITE_OPTIONS, HARMLESS)
     operation = given.text("operationType").lower() or "replace"
     if operation not in {"replace", "update"} or given.flag("forceInsert", default=False):
         name = "forceInsert" if operation in {"replace", "update"} else "operationType"

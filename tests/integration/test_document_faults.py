@@ -11,7 +11,9 @@ from typing import Any
 from uuid import uuid4
 
 import boto3
+import pymongo
 import pytest
+from pymongo.errors import AutoReconnect, NetworkTimeout, OperationFailure
 
 from gluepot.connectors.contracts import DocumentStore
 from gluepot.connectors.registry import connector
@@ -126,4 +128,43 @@ def test_half_of_all_requests_fail_and_every_row_is_there_once(client, kinesis, 
     with http_proxy(kinesis, spoiler, hold_secs=HOLD_SECS) as url, kind(client, url) as (store, received):
         sent = put_for(store, spoiler, secs)
         assert received() == list(range(sent))
+    assert spoiler.spoilt > 5
+
+
+class SpoiltDatabase:
+    """A database half of whose commands fail: before the server, after it, or for half of their statements."""
+
+    def __init__(self, database: Any, spoiler: Spoiler) -> None:
+        self._database = database
+        self._spoiler = spoiler
+        self.write_concern = database.write_concern
+
+    def command(self, command: dict[str, Any]) -> Any:
+        fate = self._spoiler("", "", None)
+        if fate == "pass":
+            return self._database.command(command)
+        if isinstance(fate, Answer):
+            raise OperationFailure("request rate is large", 16500)
+        if fate == "reset":
+            raise AutoReconnect("connection closed")
+        updates = command["updates"]
+        taken = updates[::2] if fate == "time-out" else updates
+        answer = self._database.command({**command, "updates": taken})
+        if fate == "lost reply":
+            raise NetworkTimeout("timed out")
+        left = range(1, len(updates), 2)
+        return {**answer, "writeErrors": [{"index": at, "code": 16500, "errmsg": "slow down"} for at in left]}
+
+
+@pytest.mark.parametrize("replaces", ["true", "false"])
+@pytest.mark.parametrize("secs", [2.0, pytest.param(60.0, marks=pytest.mark.long)])
+def test_half_of_all_commands_to_mongodb_fail_and_every_row_is_there_once(mongodb, monkeypatch, secs, replaces):
+    spoiler, name = Spoiler(seed=7), f"faults-{uuid4().hex[:8]}"
+    options = {"connection.uri": mongodb, "database": name, "collection": "numbers", "replaceDocument": replaces}
+    with pymongo.MongoClient(mongodb) as client:
+        monkeypatch.setattr(
+            "gluepot.connectors.mongodb.store.database_of", lambda _: SpoiltDatabase(client[name], spoiler)
+        )
+        sent = put_for(connector("mongodb").new_document_store(options), spoiler, secs)
+        assert sorted(one["n"] for one in client[name]["numbers"].find()) == list(range(sent))
     assert spoiler.spoilt > 5

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, DecimalException
 from typing import Any
@@ -59,24 +58,12 @@ class _Dates(TypeEncoder):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
 
 
-_WRITING: CodecOptions[dict[str, Any]] = CodecOptions(type_registry=TypeRegistry([_Decimals(), _Dates()]))
+WRITING: CodecOptions[dict[str, Any]] = CodecOptions(type_registry=TypeRegistry([_Decimals(), _Dates()]))
+"""How documents are encoded."""
 READING: CodecOptions[dict[str, Any]] = CodecOptions(
     tz_aware=True, tzinfo=UTC, datetime_conversion=DatetimeConversion.DATETIME_AUTO
 )
 """How documents are decoded: times that Python cannot hold stay milliseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A document as BSON.
-
-    Args:
-        key: its `_id`.
-        fields: BSON of the other fields, or of all fields.
-    """
-
-    key: Any
-    fields: bytes
 
 
 def document_key(fields: Mapping[str, Any], own_id: str, *, has_object_ids: bool) -> Any:
@@ -108,29 +95,31 @@ def document_key(fields: Mapping[str, Any], own_id: str, *, has_object_ids: bool
     return key
 
 
-def encoded(fields: Mapping[str, Any], key: Any, *, is_whole: bool) -> Encoded:
-    """Return a row as BSON.
+def document(fields: Mapping[str, Any], key: Any) -> tuple[dict[str, Any], int]:
+    """Return a row as a document that `WRITING` can encode, the `_id` first, and its size in bytes.
 
     Args:
         fields: the row's values, without those that are null; see `Document`.
         key: the `_id`.
-        is_whole: whether the `_id` is to be among the fields.
 
     Raises:
         NoDocument: BSON cannot hold a value or a name, or the document would be too large or too deep.
     """
-    others = {name: _pruned(value, 2) for name, value in fields.items() if name != "_id"}
+    made = {"_id": key}
+    for name, value in fields.items():
+        if name != "_id":
+            made[name] = _pruned(value, 2) if isinstance(value, dict | list) else value
     try:
-        whole = bson.encode({"_id": key, **others} if is_whole else others, codec_options=_WRITING)
+        size_bytes = len(bson.encode(made, codec_options=WRITING))
     except OverflowError as error:
         raise NoDocument(BAD_VALUE, "a whole number of it does not fit into 64 bits") from error
     except DecimalException as error:
         raise NoDocument(BAD_VALUE, "a decimal of it has more than 34 digits, or is beyond Decimal128") from error
     except (BSONError, UnicodeEncodeError) as error:
         raise NoDocument(BAD_VALUE, str(error).removeprefix("Invalid document: ")) from error
-    if len(whole) > MOST_BYTES:
-        raise NoDocument(TOO_LARGE, f"it takes {len(whole)} bytes, and a document has {MOST_BYTES} at most")
-    return Encoded(key, whole)
+    if size_bytes > MOST_BYTES:
+        raise NoDocument(TOO_LARGE, f"it takes {size_bytes} bytes, and a document has {MOST_BYTES} at most")
+    return made, size_bytes
 
 
 def _pruned(value: Any, level: int) -> Any:

@@ -8,10 +8,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bson.raw_bson import RawBSONDocument
-
 from gluepot.connectors.documents.bulk import REFUSED, Answer, Entry, Limits, send_all
-from gluepot.connectors.mongodb.bson_values import NoDocument, document_key, encoded
+from gluepot.connectors.mongodb.bson_values import WRITING, NoDocument, document, document_key
 from gluepot.connectors.mongodb.client import PASSING, database_of, explained
 from gluepot.connectors.mongodb.settings import WriteSettings
 from gluepot.connectors.values import Document, Refusal
@@ -86,17 +84,16 @@ def statements(documents: Sequence[Document], settings: WriteSettings) -> tuple[
     """
     refused: list[Refusal] = []
     made: list[tuple[Hashable, Entry[Statement]]] = []
-    for at, document in enumerate(documents):
+    for at, one in enumerate(documents):
         try:
-            key = document_key(document.fields, document.id, has_object_ids=settings.has_object_ids)
-            given = encoded(document.fields, key, is_whole=settings.replaces)
+            key = document_key(one.fields, one.id, has_object_ids=settings.has_object_ids)
+            fields, size_bytes = document(one.fields, key)
         except NoDocument as wrong:
             refused.append(Refusal(at, wrong.reason, f"{settings.address.where} cannot hold it: {wrong}."))
             continue
-        fields = RawBSONDocument(given.fields)
-        change = fields if settings.replaces else _update(key, fields, is_empty=len(given.fields) <= _EMPTY_BYTES)
+        change = fields if settings.replaces else _update(fields)
         statement = {"q": {"_id": key}, "u": change, "upsert": True}
-        made.append((_identity(key), Entry(at, statement, len(given.fields) + _STATEMENT_BYTES)))
+        made.append((_identity(key), Entry(at, statement, size_bytes + _STATEMENT_BYTES)))
     if settings.replaces:
         return list(dict(made).values()), refused
     seen = Counter(identity for identity, _ in made)
@@ -106,12 +103,10 @@ def statements(documents: Sequence[Document], settings: WriteSettings) -> tuple[
     ], refused
 
 
-# An empty document of BSON: its length and a zero.
-_EMPTY_BYTES = 5
-
-
-def _update(key: Any, fields: RawBSONDocument, *, is_empty: bool) -> dict[str, Any]:
-    return {"$setOnInsert": {"_id": key}} if is_empty else {"$set": fields}
+def _update(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the change that sets the fields of a document, or makes it where it has an `_id` alone."""
+    others = {name: value for name, value in fields.items() if name != "_id"}
+    return {"$set": others} if others else {"$setOnInsert": {"_id": fields["_id"]}}
 
 
 def _identity(key: Any) -> Hashable:
@@ -171,5 +166,5 @@ class _Sender:
             "writeConcern": self._concern,
         }
         with explained(address.where):
-            answer = database_of(address).command(command)
+            answer = database_of(address).command(command, codec_options=WRITING)
         return sorted_out(part, answer, address.where, self._doubted)

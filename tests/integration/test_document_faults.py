@@ -139,17 +139,17 @@ class SpoiltDatabase:
         self._spoiler = spoiler
         self.write_concern = database.write_concern
 
-    def command(self, command: dict[str, Any]) -> Any:
+    def command(self, command: dict[str, Any], codec_options: Any) -> Any:
         fate = self._spoiler("", "", None)
         if fate == "pass":
-            return self._database.command(command)
+            return self._database.command(command, codec_options=codec_options)
         if isinstance(fate, Answer):
             raise OperationFailure("request rate is large", 16500)
         if fate == "reset":
             raise AutoReconnect("connection closed")
         updates = command["updates"]
         taken = updates[::2] if fate == "time-out" else updates
-        answer = self._database.command({**command, "updates": taken})
+        answer = self._database.command({**command, "updates": taken}, codec_options=codec_options)
         if fate == "lost reply":
             raise NetworkTimeout("timed out")
         left = range(1, len(updates), 2)

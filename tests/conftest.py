@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from gluepot.core import logging
 from gluepot.servers.kafka import KafkaBroker
 from tests.mongodb import mongodb_endpoint
+from tests.opensearch import opensearch_endpoint
 from tests.planner_forks import python_with_forks
 from tests.postgresql import postgresql_endpoint
 from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
@@ -93,6 +94,13 @@ def mongodb() -> Iterator[str]:
     """URI of a server of MongoDB's protocol that all tests share."""
     with mongodb_endpoint() as uri:
         yield uri
+
+
+@pytest.fixture(scope="session")
+def opensearch() -> Iterator[str]:
+    """URL of an OpenSearch server that all tests share."""
+    with opensearch_endpoint() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,9 @@ def mongodb_endpoint() -> Iterator[str]:
     uri = f"mongodb://{LOOPBACK}:{port}"
     try:
         with java_server("mongodb-server", "MongodbServer.java", folder, [str(port)], "512m"):
-            attempts = stamina.retry_context(on=pymongo.errors.PyMongoError, timeout=START_SECS, wait_max=0.5)
+            attempts = stamina.retry_context(
+                on=pymongo.errors.PyMongoError, attempts=None, timeout=START_SECS, wait_max=0.5
+            )
             for attempt in attempts:
                 with attempt, pymongo.MongoClient(uri, serverSelectionTimeoutMS=500) as client:
                     client.admin.command("ping")

@@ -12,17 +12,16 @@ from pymongo.collection import Collection
 
 from gluepot.connectors.contracts import BatchRead
 from gluepot.connectors.documents.bulk import Refused
+from gluepot.connectors.documents.reading import chunk_of
 from gluepot.connectors.mongodb.bson_values import READING, row_of
 from gluepot.connectors.mongodb.client import database_of, explained
 from gluepot.connectors.mongodb.partitions import bounds, filters, partition_count
 from gluepot.connectors.mongodb.settings import ReadSettings
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
-from gluepot.frames.chunk import Chunk, ErrorRecord
-from gluepot.frames.objects import batch_from_objects
+from gluepot.frames.chunk import Chunk
 
 _CHUNK_DOCUMENTS = 4096
-UNFIT = "unfit_document"
 
 log = get_logger(__name__)
 
@@ -69,7 +68,7 @@ class MongodbSource:
                 cursor = cursor.batch_size(self.settings.batch_documents)
             with cursor:
                 while some := list(islice(cursor, _CHUNK_DOCUMENTS)):
-                    yield _chunk([self._wanted(row_of(one)) for one in some], address.where)
+                    yield chunk_of([self._wanted(row_of(one)) for one in some], address.where)
 
     def _wanted(self, row: dict[str, Any]) -> dict[str, Any]:
         if self.columns is None:
@@ -133,21 +132,3 @@ def _value(document: Mapping[str, Any], key: str) -> Any:
 
 def _collection(settings: ReadSettings) -> Collection[dict[str, Any]]:
     return database_of(settings.address).get_collection(settings.address.collection, codec_options=READING)
-
-
-def _chunk(rows: list[dict[str, Any]], where: str) -> Chunk:
-    try:
-        return Chunk(batch_from_objects(rows))
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        pass
-    fit, errors = [], []
-    for row in rows:
-        try:
-            batch_from_objects([row])
-        except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            errors.append(
-                ErrorRecord(repr(row).encode(), UNFIT, f"{where} has a document that no row can be: {error}.")
-            )
-        else:
-            fit.append(row)
-    return Chunk(batch_from_objects(fit), errors)

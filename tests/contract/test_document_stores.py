@@ -14,6 +14,7 @@ import boto3
 import pymongo
 import pytest
 from bson import Decimal128
+from opensearchpy import OpenSearch
 
 from gluepot.connectors.contracts import DocumentStore
 from gluepot.connectors.registry import connector
@@ -82,7 +83,22 @@ def mongodb_target(request) -> Target:
     return Target(connector("mongodb").new_document_store(options), None, held, {"n": 17, "huge": Decimal("1" * 40)})
 
 
-@pytest.fixture(params=[dynamodb_target, mongodb_target])
+def opensearch_target(request) -> Target:
+    url, index = request.getfixturevalue("opensearch"), f"contract-{uuid4().hex[:8]}"
+    client = OpenSearch([url])
+    client.indices.create(index, body={"mappings": {"dynamic": False, "properties": {"n": {"type": "long"}}}})
+    request.addfinalizer(lambda: client.indices.delete(index))
+
+    def held() -> list[Mapping[str, Any]]:
+        client.indices.refresh(index)
+        found = client.search(index=index, body={"size": 10_000, "query": {"match_all": {}}})
+        return [one["_source"] for one in found["hits"]["hits"]]
+
+    options = {"opensearch.nodes": url, "opensearch.resource": index}
+    return Target(connector("opensearch").new_document_store(options), None, held, {"n": "no number"})
+
+
+@pytest.fixture(params=[dynamodb_target, mongodb_target, opensearch_target])
 def target(request) -> Target:
     made: Target = request.param(request)
     return made

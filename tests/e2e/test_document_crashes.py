@@ -13,6 +13,7 @@ import boto3
 import duckdb
 import pymongo
 import pytest
+from opensearchpy import OpenSearch
 
 from tests.e2e.conftest import new_topic_at
 from tests.e2e.jobs import GLUEPOT, SCRIPTS, Launcher, arguments, rest
@@ -69,7 +70,21 @@ def mongodb_store(request) -> Store:
     return Store("mongodb", {"connection.uri": uri, "database": name, "collection": "numbers"}, numbers)
 
 
-STORES = [dynamodb_store, mongodb_store]
+def opensearch_store(request) -> Store:
+    url, index = request.getfixturevalue("opensearch"), f"numbers-{uuid4().hex[:8]}"
+    client = OpenSearch([url])
+
+    def numbers() -> list[int]:
+        if not client.indices.exists(index):
+            return []
+        client.indices.refresh(index)
+        found = client.search(index=index, body={"size": 10_000, "query": {"match_all": {}}})
+        return sorted(one["_source"]["n"] for one in found["hits"]["hits"])
+
+    return Store("opensearch", {"opensearch.nodes": url, "opensearch.resource": index}, numbers)
+
+
+STORES = [dynamodb_store, mongodb_store, opensearch_store]
 
 
 @pytest.fixture(params=STORES)

@@ -62,7 +62,6 @@ _READS_OF = {
     "kafka": _Names(kafka_reads.KNOWN, kafka_reads.HARMLESS, any_case=True, prefix="kafka."),
     "kinesis": _Names(kinesis_reads.KNOWN, kinesis_reads.HARMLESS, any_case=True),
     "dynamodb": _Names((*dynamodb.READ_OPTIONS, *EXPORT_OPTIONS), dynamodb.HARMLESS, any_case=True),
-    "dynamodb": _Names(dynamodb.READ_OPTIONS, dynamodb.HARMLESS, any_case=True),
     **dict.fromkeys(mongodb.SERVERS, _Names(mongodb.READ_OPTIONS, mongodb.HARMLESS, any_case=True)),
     **dict.fromkeys(opensearch.TYPES, _Names(opensearch.READ_OPTIONS, opensearch.HARMLESS, any_case=True)),
 }

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gluepot.connectors.contracts import BatchRead
+from gluepot.connectors.documents.extras import needed
 from gluepot.connectors.mongodb.settings import read_settings, write_settings
-from gluepot.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from gluepot.connectors.mongodb.store import MongodbStore
@@ -44,21 +44,13 @@ def documentdb_store(options: Mapping[str, Any]) -> MongodbStore:
 
 def _store(server: str, options: Mapping[str, Any]) -> MongodbStore:
     settings = write_settings(server, options)
-    try:
+    with needed("pymongo", "mongodb"):
         from gluepot.connectors.mongodb.store import MongodbStore  # noqa: PLC0415  an extra
-    except ImportError as missing:
-        raise _no_client(server) from missing
     return MongodbStore(settings)
 
 
 def _read(server: str, options: Mapping[str, Any]) -> BatchRead:
     settings = read_settings(server, options)
-    try:
+    with needed("pymongo", "mongodb"):
         from gluepot.connectors.mongodb.source import planned  # noqa: PLC0415  an extra
-    except ImportError as missing:
-        raise _no_client(server) from missing
     return planned(settings)
-
-
-def _no_client(server: str) -> ConfigError:
-    return ConfigError(f"The connection type {server!r} needs pymongo; install gluepot[mongodb].")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gluepot.connectors.contracts import BatchRead
+from gluepot.connectors.documents.extras import needed
 from gluepot.connectors.opensearch.settings import read_settings, write_settings
-from gluepot.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from gluepot.connectors.opensearch.store import OpensearchStore
@@ -44,21 +44,13 @@ def elasticsearch_store(options: Mapping[str, Any]) -> OpensearchStore:
 
 def _store(kind: str, options: Mapping[str, Any]) -> OpensearchStore:
     settings = write_settings(kind, options)
-    try:
+    with needed("opensearch-py", "opensearch"):
         from gluepot.connectors.opensearch.store import OpensearchStore  # noqa: PLC0415  an extra
-    except ImportError as missing:
-        raise _no_client(kind) from missing
     return OpensearchStore(settings)
 
 
 def _read(kind: str, options: Mapping[str, Any]) -> BatchRead:
     settings = read_settings(kind, options)
-    try:
+    with needed("opensearch-py", "opensearch"):
         from gluepot.connectors.opensearch.source import planned  # noqa: PLC0415  an extra
-    except ImportError as missing:
-        raise _no_client(kind) from missing
     return planned(settings)
-
-
-def _no_client(kind: str) -> ConfigError:
-    return ConfigError(f"The connection type {kind!r} needs opensearch-py; install gluepot[opensearch].")

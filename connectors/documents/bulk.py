@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from gluepot.connectors.values import Refusal
@@ -111,7 +111,7 @@ def calls(entries: Iterable[Entry[T]], limits: Limits) -> Iterator[list[Entry[T]
 
 
 def send_all(
-    entries: Sequence[Entry[T]],
+    entries: Iterable[Entry[T]],
     send: Send[T],
     limits: Limits,
     where: str,
@@ -123,7 +123,8 @@ def send_all(
     Calls are made side by side unless entries have keys.
 
     Args:
-        entries: in order.
+        entries: in order. Those of an iterator are made while the ones before them are sent; if some of them have keys,
+            `limits` must allow one call at a time only.
         send: makes one call.
         limits: what a call takes.
         where: what is called, for messages.
@@ -138,13 +139,14 @@ def send_all(
     def deliver(call: list[Entry[T]]) -> list[Refusal]:
         return _deliver(call, send, where, clock, chance)
 
-    parts = list(calls(entries, limits))
-    in_order = limits.at_once == 1 or any(one.key for one in entries)
-    if in_order or len(parts) <= 1:
-        found = [deliver(call) for call in parts]
+    in_order = limits.at_once == 1 or (isinstance(entries, Sequence) and any(one.key for one in entries))
+    parts = calls(entries, limits)
+    first = list(islice(parts, 2))
+    if in_order or len(first) < 2:
+        found = [deliver(call) for call in chain(first, parts)]
     else:
-        with ThreadPoolExecutor(min(limits.at_once, len(parts)), thread_name_prefix="gluepot-puts") as pool:
-            found = list(pool.map(deliver, parts))
+        with ThreadPoolExecutor(limits.at_once, thread_name_prefix="gluepot-puts") as pool:
+            found = list(pool.map(deliver, chain(first, parts)))
     return sorted(chain.from_iterable(found), key=lambda one: one.index)
 
 

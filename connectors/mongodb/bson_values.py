@@ -24,6 +24,7 @@ MOST_LEVELS = 100
 """How deep a document may be nested."""
 BAD_ID, BAD_VALUE, TOO_LARGE = "bad_id", "bad_value", "too_large"
 
+_NESTED = frozenset({dict, list})
 _OBJECT_ID = re.compile("[0-9a-f]{24}")
 
 
@@ -105,10 +106,11 @@ def document(fields: Mapping[str, Any], key: Any) -> tuple[dict[str, Any], int]:
     Raises:
         NoDocument: BSON cannot hold a value or a name, or the document would be too large or too deep.
     """
-    made = {"_id": key}
+    made = {"_id": key, **fields}
+    made["_id"] = key
     for name, value in fields.items():
-        if name != "_id":
-            made[name] = _pruned(value, 2) if isinstance(value, dict | list) else value
+        if type(value) in _NESTED and name != "_id":
+            made[name] = _pruned(value, 2)
     try:
         size_bytes = len(bson.encode(made, codec_options=WRITING))
     except OverflowError as error:

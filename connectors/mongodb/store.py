@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gluepot.connectors.documents.bulk import REFUSED, Answer, Entry, Limits, send_all
@@ -23,6 +23,7 @@ Statement = dict[str, Any]
 _CALL_BYTES = 8 << 20
 # What a statement adds to its document.
 _STATEMENT_BYTES = 100
+CALLS_AT_ONCE = 4
 DUPLICATE = 11000
 DUPLICATE_KEY = "duplicate_key"
 
@@ -64,9 +65,11 @@ class MongodbStore:
 
     def put(self, documents: Sequence[Document]) -> list[Refusal]:
         """See `DocumentStore`."""
-        entries, refused = statements(documents, self.settings)
+        refused: list[Refusal] = []
+        numbered, in_order = keyed(documents, self.settings, refused)
+        entries = statements(numbered, self.settings, refused)
         sender = _Sender(self.settings, self._concern())
-        limits = Limits(self.settings.batch_documents, _CALL_BYTES)
+        limits = Limits(self.settings.batch_documents, _CALL_BYTES, at_once=1 if in_order else CALLS_AT_ONCE)
         chance = random.Random().random  # noqa: S311  for jitter
         refused += send_all(entries, sender.send, limits, self.settings.address.where, SystemClock(), chance)
         return sorted(refused, key=lambda one: one.index)
@@ -77,30 +80,71 @@ class MongodbStore:
         return {"w": "majority", **given.document}
 
 
-def statements(documents: Sequence[Document], settings: WriteSettings) -> tuple[list[Entry[Statement]], list[Refusal]]:
-    """Return a statement for each document, and a refusal for each that BSON cannot hold.
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A document and its key.
 
-    Of documents that replace each other, only the last is sent. Updates of one document are sent one after the other.
+    Args:
+        index: which of the documents it is.
+        key: its `_id`.
+        document: the document.
+        order: documents with one text are put one after the other; empty if there is no other one.
     """
-    refused: list[Refusal] = []
-    made: list[tuple[Hashable, Entry[Statement]]] = []
+
+    index: int
+    key: Any
+    document: Document
+    order: str = ""
+
+
+def keyed(documents: Sequence[Document], settings: WriteSettings, refused: list[Refusal]) -> tuple[list[Keyed], bool]:
+    """Return the documents to put, and whether some must be put one after the other.
+
+    Of documents that replace each other, only the last is put. Updates of one document are put in their order.
+
+    Args:
+        documents: in order.
+        settings: of the write.
+        refused: gets a refusal for each document whose `_id` no document may have.
+    """
+    found: list[tuple[Hashable, Keyed]] = []
     for at, one in enumerate(documents):
         try:
             key = document_key(one.fields, one.id, has_object_ids=settings.has_object_ids)
-            fields, size_bytes = document(one.fields, key)
         except NoDocument as wrong:
-            refused.append(Refusal(at, wrong.reason, f"{settings.address.where} cannot hold it: {wrong}."))
+            refused.append(_refusal(at, wrong, settings))
+        else:
+            found.append((_identity(key), Keyed(at, key, one)))
+    last = dict(found)
+    if settings.replaces or len(last) == len(found):
+        return list(last.values()), False
+    seen = Counter(identity for identity, _ in found)
+    return [replace(one, order=repr(identity)) if seen[identity] > 1 else one for identity, one in found], True
+
+
+def statements(
+    numbered: Sequence[Keyed], settings: WriteSettings, refused: list[Refusal]
+) -> Iterator[Entry[Statement]]:
+    """Yield a statement for each document that BSON can hold.
+
+    Args:
+        numbered: see `keyed`.
+        settings: of the write.
+        refused: gets a refusal for each of the others.
+    """
+    for one in numbered:
+        try:
+            fields, size_bytes = document(one.document.fields, one.key)
+        except NoDocument as wrong:
+            refused.append(_refusal(one.index, wrong, settings))
             continue
         change = fields if settings.replaces else _update(fields)
-        statement = {"q": {"_id": key}, "u": change, "upsert": True}
-        made.append((_identity(key), Entry(at, statement, size_bytes + _STATEMENT_BYTES)))
-    if settings.replaces:
-        return list(dict(made).values()), refused
-    seen = Counter(identity for identity, _ in made)
-    return [
-        Entry(one.index, one.body, one.size_bytes, repr(identity) if seen[identity] > 1 else "")
-        for identity, one in made
-    ], refused
+        statement = {"q": {"_id": one.key}, "u": change, "upsert": True}
+        yield Entry(one.index, statement, size_bytes + _STATEMENT_BYTES, one.order)
+
+
+def _refusal(index: int, wrong: NoDocument, settings: WriteSettings) -> Refusal:
+    return Refusal(index, wrong.reason, f"{settings.address.where} cannot hold it: {wrong}.")
 
 
 def _update(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +155,7 @@ def _update(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _identity(key: Any) -> Hashable:
     """Return what two keys have in common if MongoDB takes them for one."""
-    return key if isinstance(key, Hashable) else repr(key)
+    return repr(key) if isinstance(key, dict) else key
 
 
 def sorted_out(

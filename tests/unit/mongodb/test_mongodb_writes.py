@@ -8,7 +8,7 @@ import pytest
 
 from gluepot.connectors.mongodb.client import of_answer
 from gluepot.connectors.mongodb.settings import write_settings
-from gluepot.connectors.mongodb.store import sorted_out, statements
+from gluepot.connectors.mongodb.store import keyed, sorted_out, statements
 from gluepot.connectors.values import Document
 from gluepot.core.errors import ConfigError, TransientError
 
@@ -20,8 +20,17 @@ def documents(*fields):
     return [Document(f"own {at}", one) for at, one in enumerate(fields)]
 
 
+def made(given, settings):
+    """Return statements and refusals."""
+    refused = []
+    numbered, in_order = keyed(given, settings, refused)
+    entries = list(statements(numbered, settings, refused))
+    assert in_order == any(one.key for one in entries)
+    return entries, refused
+
+
 def test_each_row_replaces_the_document_of_its_id_or_makes_it():
-    (one, other), refused = statements(documents({"n": 1}, {"_id": 5, "n": 2}), REPLACING)
+    (one, other), refused = made(documents({"n": 1}, {"_id": 5, "n": 2}), REPLACING)
     assert not refused
     assert (one.body["q"], one.body["u"], one.body["upsert"]) == (
         {"_id": "own 0"}, {"_id": "own 0", "n": 1}, True,
@@ -30,19 +39,19 @@ def test_each_row_replaces_the_document_of_its_id_or_makes_it():
 
 
 def test_of_rows_that_replace_each_other_the_last_is_sent():
-    entries, _ = statements(documents({"_id": 5, "n": 1}, {"_id": 6}, {"_id": 5, "n": 3}), REPLACING)
+    entries, _ = made(documents({"_id": 5, "n": 1}, {"_id": 6}, {"_id": 5, "n": 3}), REPLACING)
     assert sorted((one.index, one.body["q"]["_id"], one.key) for one in entries) == [(1, 6, ""), (2, 5, "")]
 
 
 def test_updates_of_one_document_are_sent_one_after_the_other():
-    entries, _ = statements(documents({"_id": 5, "n": 1}, {"_id": 6}, {"_id": 5, "m": 3}), UPDATING)
+    entries, _ = made(documents({"_id": 5, "n": 1}, {"_id": 6}, {"_id": 5, "m": 3}), UPDATING)
     assert [one.body["u"] for one in entries] == [{"$set": {"n": 1}}, {"$setOnInsert": {"_id": 6}}, {"$set": {"m": 3}}]
     assert entries[0].key == entries[2].key != ""
     assert not entries[1].key
 
 
 def test_what_bson_cannot_hold_is_refused_and_the_others_are_sent():
-    entries, (refusal,) = statements(documents({"n": 1}, {"d": Decimal("1" * 40)}, {"n": 3}), REPLACING)
+    entries, (refusal,) = made(documents({"n": 1}, {"d": Decimal("1" * 40)}, {"n": 3}), REPLACING)
     assert [one.index for one in entries] == [0, 2]
     assert (refusal.index, refusal.reason) == (1, "bad_value")
     assert refusal.message == (
@@ -52,7 +61,7 @@ def test_what_bson_cannot_hold_is_refused_and_the_others_are_sent():
 
 
 def answered(errors, doubted=None):
-    entries, _ = statements(documents(*({"n": n} for n in range(4))), REPLACING)
+    entries, _ = made(documents(*({"n": n} for n in range(4))), REPLACING)
     return sorted_out(entries, {"ok": 1, "n": 4, "writeErrors": errors}, "It", set() if doubted is None else doubted)
 
 

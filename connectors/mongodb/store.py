@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from gluepot.connectors.documents.bulk import REFUSED, Answer, Entry, Limits, send_all
 from gluepot.connectors.mongodb.bson_values import WRITING, NoDocument, document, document_key
@@ -23,7 +23,7 @@ Statement = dict[str, Any]
 _CALL_BYTES = 8 << 20
 # What a statement adds to its document.
 _STATEMENT_BYTES = 100
-CALLS_AT_ONCE = 4
+CALLS_AT_ONCE = 2
 DUPLICATE = 11000
 DUPLICATE_KEY = "duplicate_key"
 
@@ -80,18 +80,17 @@ class MongodbStore:
         return {"w": "majority", **given.document}
 
 
-@dataclass(frozen=True, slots=True)
-class Keyed:
-    """A document and its key.
+class Keyed(NamedTuple):
+    """A document and its key; a tuple, because one is made for each row.
 
     Args:
-        index: which of the documents it is.
+        at: which of the documents it is.
         key: its `_id`.
         document: the document.
         order: documents with one text are put one after the other; empty if there is no other one.
     """
 
-    index: int
+    at: int
     key: Any
     document: Document
     order: str = ""
@@ -119,7 +118,7 @@ def keyed(documents: Sequence[Document], settings: WriteSettings, refused: list[
     if settings.replaces or len(last) == len(found):
         return list(last.values()), False
     seen = Counter(identity for identity, _ in found)
-    return [replace(one, order=repr(identity)) if seen[identity] > 1 else one for identity, one in found], True
+    return [one._replace(order=repr(identity)) if seen[identity] > 1 else one for identity, one in found], True
 
 
 def statements(
@@ -136,11 +135,11 @@ def statements(
         try:
             fields, size_bytes = document(one.document.fields, one.key)
         except NoDocument as wrong:
-            refused.append(_refusal(one.index, wrong, settings))
+            refused.append(_refusal(one.at, wrong, settings))
             continue
         change = fields if settings.replaces else _update(fields)
         statement = {"q": {"_id": one.key}, "u": change, "upsert": True}
-        yield Entry(one.index, statement, size_bytes + _STATEMENT_BYTES, one.order)
+        yield Entry(one.at, statement, size_bytes + _STATEMENT_BYTES, one.order)
 
 
 def _refusal(index: int, wrong: NoDocument, settings: WriteSettings) -> Refusal:

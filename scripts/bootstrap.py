@@ -109,6 +109,8 @@ def main() -> None:
     run("install clients of AWS Glue for tests", *sync, "--project", REPOSITORY / "tests" / "clients", venv=CLIENTS)
     run("install the builder of the documentation", *sync, "--only-group", "docs", venv=DOCS)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
+    for name in ("mongodb-server", "opensearch-server"):
+        run(f"fetch {name}, for tests", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", name)
     run("fetch Iceberg, Delta and Spark's Kafka connector", VENV / "bin" / "gluepot", "jars", "fetch")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
         run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")

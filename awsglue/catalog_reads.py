@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from awsglue.dynamicframe import DynamicFrame
 
 SPARK_SOURCE, CATALOG_SCHEMA = "useSparkDataSource", "useCatalogSchema"
+TEMP_DIR = "redshiftTmpDir"
 SPARK_FORMATS = ("avro", "csv", "json", "orc", "parquet", "text")
 # Glue's defaults of `maxSamplePartitions` and `maxSampleFilesPerPartition`.
 SAMPLE_PARTITIONS, SAMPLE_FILES = 10, 10
@@ -43,12 +44,13 @@ def dynamic_frame(
     if isinstance(table, LakeTarget):
         return DynamicFrame.fromDF(of_lake(context.spark_session, table, predicate), context, name)
     if is_stream(table):
-        read = stream_read(table, options)
+        read = stream_read(table, {name: value for name, value in options.items() if name != TEMP_DIR})
         return context.create_dynamic_frame_from_options(read.kind, read.options, transformation_ctx=ctx)
     if is_of_database(table):
         of_database = database_read(table, options)
         return context.create_dynamic_frame_from_options(of_database.kind, of_database.options, transformation_ctx=ctx)
-    pipeline = table_frame(context.spark_session, current_catalog(), table, options, predicate, ctx)
+    of_files = {name: value for name, value in options.items() if name != TEMP_DIR}
+    pipeline = table_frame(context.spark_session, current_catalog(), table, of_files, predicate, ctx)
     return DynamicFrame(pipeline, context, table.name)
 
 

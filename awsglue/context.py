@@ -25,6 +25,7 @@ from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from awsglue.writing import current_writer
 from gluepot.catalog.connections import jdbc_connection, load
+from gluepot.catalog.databases import database_read, is_of_database
 from gluepot.connectors.lake.merging import use_own_merges
 from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
@@ -184,7 +185,7 @@ class GlueContext(SQLContext):
         # Articles about bookmarks pass options of the source as keyword arguments, although Glue does not document that
         # (docs/glue 4.6).
         further = {name: value for name, value in kwargs.items() if name != "name_space"}
-        options = {**further, **as_options(additional_options)}
+        options = {**further, **_staged_in(redshift_tmp_dir), **as_options(additional_options)}
         return catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, transformation_ctx)
 
     def create_data_frame_from_catalog(
@@ -200,7 +201,7 @@ class GlueContext(SQLContext):
     ) -> DataFrame:
         """Return a table of the catalog as a DataFrame; for a stream, as a streaming DataFrame."""
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        options = as_options(additional_options)
+        options = {**_staged_in(redshift_tmp_dir), **as_options(additional_options)}
         return catalog_reads.data_frame(self, *where, options, push_down_predicate, transformation_ctx)
 
     def create_sample_dynamic_frame_from_catalog(
@@ -218,7 +219,8 @@ class GlueContext(SQLContext):
     ) -> DynamicFrame:
         """Return some records of a table; the sample has no bookmark."""
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        options = {**as_options(additional_options), **catalog_reads.sample_bound(as_options(sample_options))}
+        bound = catalog_reads.sample_bound(as_options(sample_options))
+        options = {**_staged_in(redshift_tmp_dir), **as_options(additional_options), **bound}
         return catalog_reads.sample(catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, ""), num)
 
     def create_sample_dynamic_frame_from_options(
@@ -287,7 +289,7 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Write a frame to a table of the catalog, at its location and in its format."""
+        """Write a frame to a table of the catalog: at its location and in its format, or in its database."""
         if isinstance(frame, DataFrame):  # Glue's library refuses this, but AWS's own samples do it
             frame = DynamicFrame.fromDF(frame, self, "frame")
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
@@ -295,6 +297,12 @@ class GlueContext(SQLContext):
         if isinstance(table, LakeTarget):
             current_writer().append(frame.toDF(), table.writable, table.options, transformation_ctx)
             return frame
+        if is_of_database(table):
+            options = {**_staged_in(redshift_tmp_dir), **as_options(additional_options)}
+            there = database_read(table, options)
+            return self.write_dynamic_frame_from_options(
+                frame, there.kind, there.options, transformation_ctx=transformation_ctx
+            )
         write = catalog_writes.table_write(table, as_options(additional_options))
         sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
         sink.setFormat(write.format, **write.format_options)
@@ -337,7 +345,7 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
     ) -> None:
         """Write a frame to a table in the database of a connection."""
-        options = {**as_options(connection_options), "connectionName": catalog_connection}
+        options = _of_connection(connection_options, catalog_connection, redshift_tmp_dir)
         self.write_dynamic_frame_from_options(frame, "jdbc", options, transformation_ctx=transformation_ctx)
 
     def write_from_jdbc_conf(
@@ -350,7 +358,7 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
     ) -> DynamicFrame | DynamicFrameCollection:
         """Write a frame, or each frame of a collection, to the table that the options name."""
-        options = {**as_options(connection_options), "connectionName": catalog_connection}
+        options = _of_connection(connection_options, catalog_connection, redshift_tmp_dir)
         return self.write_from_options(frame_or_dfc, "jdbc", options, transformation_ctx=transformation_ctx)
 
     def write_from_options(
@@ -488,3 +496,13 @@ class GlueContext(SQLContext):
 
     def __getattr__(self, name: str) -> Any:
         raise missing("GlueContext", name, GLUE_CONTEXT)
+
+
+def _of_connection(options: Mapping[str, Any], connection: str, redshift_tmp_dir: str) -> dict[str, Any]:
+    """Return the options of a write to the database of a connection."""
+    return {**_staged_in(redshift_tmp_dir), **as_options(options), "connectionName": connection}
+
+
+def _staged_in(redshift_tmp_dir: str) -> dict[str, str]:
+    """Return the option for the folder in which rows from and for Redshift are staged."""
+    return {catalog_reads.TEMP_DIR: redshift_tmp_dir} if redshift_tmp_dir else {}

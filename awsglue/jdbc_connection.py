@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from gluepot.catalog.connections import load
-from gluepot.catalog.connections.references import resolve
+from gluepot.bookmarks import jobrun
+from gluepot.catalog.connections import jdbc_connection, load
+from gluepot.catalog.connections.properties import Properties
 from gluepot.connectors.jdbc.settings import JdbcReadSettings
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 
@@ -39,8 +40,18 @@ def write_settings(options: Mapping[str, Any]) -> JdbcWriteSettings:
 
 
 def _connection(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the options from the connection `connectionName` (docs/glue 11.5), with references resolved."""
+    """Return the options from the connection `connectionName` (docs/glue 11.5), resolved, and from the job."""
     name = str(options.get("connectionName") or "")
-    given = load().get(name).properties if name else {}
-    owner = f"connection {name!r}"
-    return {_OPTIONS[prop]: resolve(value, os.environ, owner) for prop, value in given.items() if prop in _OPTIONS}
+    run = jobrun.current()
+    # Glue stages for Redshift in --TempDir if the script names no folder.
+    temp_dir = {"redshiftTmpDir": run.temp_dir} if run and run.temp_dir else {}
+    if not name:
+        return temp_dir
+    found = load().get(name)
+    if found.type == "jdbc":
+        return temp_dir | jdbc_connection(found).to_options()
+    # Of another type, such as one to a network or of a connector; the script gives what is missing.
+    properties = Properties(found, os.environ)
+    return temp_dir | {
+        option: properties.optional(prop) for prop, option in _OPTIONS.items() if prop in found.properties
+    }

@@ -1,1 +1,1 @@
-"""Writes to stores of documents, side by side with a loop over the store's own client."""
+"""Writes to stores of documents, beside the store's own client in a tight loop."""

@@ -18,6 +18,10 @@ def table_database(settings: JdbcWriteSettings) -> TableDatabase:
         from gluepot.connectors.jdbc.postgresql.publish import PostgresqlTables  # noqa: PLC0415
 
         return PostgresqlTables(settings)
+    if settings.redshift is not None and not settings.endpoint.driver_jar:
+        from gluepot.connectors.jdbc.redshift.publish import RedshiftTables  # noqa: PLC0415
+
+        return RedshiftTables(settings, settings.redshift)
     raise NotSupported(
         f"Writing to {settings.endpoint.shown} through a driver of the script's own",
         "PostgreSQL needs none: leave customJdbcDriverS3Path out. For others use toDF().write.jdbc(...),"

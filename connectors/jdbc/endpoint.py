@@ -15,6 +15,7 @@ POSTGRESQL = "postgresql"
 
 _JDBC = re.compile(r"jdbc:([a-zA-Z0-9]+):.+", re.DOTALL)
 _POSTGRESQL = re.compile(r"(?:jdbc:)?postgres(?:ql)?:(?://(?P<hosts>[^/?]*))?/?(?P<database>[^?]*)(?:\?(?P<query>.*))?")
+_REDSHIFT = re.compile(r"(?i)(jdbc:redshift://[^/?;]+)(?:/[^?;]*)?")
 _PLAIN_POSTGRESQL = re.compile(r"postgres(?:ql)?://")
 _POSTGRESQL_DRIVER = "org.postgresql.Driver"
 _SECRET = re.compile(r"(?i)(password|pwd|secret|token)=[^&;]*")
@@ -74,7 +75,10 @@ class JdbcEndpoint:
         if not _JDBC.fullmatch(url) and not _PLAIN_POSTGRESQL.match(url):
             raise ConfigError(f"The url {_shown(url)!r} is not a JDBC URL; write jdbc:postgresql://host:5432/database.")
         database = str(options.get("database") or "")
-        if database and re.fullmatch(r"(jdbc:)?[a-z]+://[^/?]+/?", url):
+        if database and (redshift := _REDSHIFT.match(url)):
+            # As in Glue, whose connections to Redshift name a database for crawls, and whose writes name another.
+            url = f"{redshift[1]}/{database}{url[redshift.end() :]}"
+        elif database and re.fullmatch(r"(jdbc:)?[a-z]+://[^/?]+/?", url):
             url = f"{url.rstrip('/')}/{database}"
         return cls(
             url=url,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
+from gluepot.connectors.jdbc.redshift_options import REDSHIFT, RedshiftOptions
 from gluepot.connectors.jdbc.relation import Query, Table, read_relation
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError
@@ -40,6 +41,8 @@ KNOWN_OPTIONS = (
     "jobBookmarkOverlap",
     "bookmark_key_fields",
     "redshiftTmpDir",
+    "aws_iam_role",
+    "tempformat",
 )
 _SECRET = {"password"}
 
@@ -83,6 +86,7 @@ class JdbcReadSettings:
         overlap: how far below the last key to look for late rows; None to look for none. Glue does not have this.
         partitions: how the read is divided among tasks; None for one task.
         description: the options without secrets, from which these settings can be made again with a connection.
+        redshift: what only Redshift needs; None for other databases, and for a driver that the script brings.
     """
 
     endpoint: JdbcEndpoint
@@ -92,6 +96,7 @@ class JdbcReadSettings:
     overlap: str | None
     partitions: HashPartitions | RangePartitions | None
     description: Mapping[str, Any]
+    redshift: RedshiftOptions | None = None
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any], connection: Mapping[str, str] | None = None) -> JdbcReadSettings:
@@ -105,8 +110,11 @@ class JdbcReadSettings:
             ConfigError: an option is missing or wrong.
         """
         warn_ignored(log, options, KNOWN_OPTIONS)
+        endpoint = JdbcEndpoint.from_options({**(connection or {}), **options})
+        unloads = endpoint.vendor == REDSHIFT and not endpoint.driver_jar and not endpoint.driver_class
         return cls(
-            endpoint=JdbcEndpoint.from_options({**(connection or {}), **options}),
+            endpoint=endpoint,
+            redshift=RedshiftOptions.from_options({**(connection or {}), **options}) if unloads else None,
             relation=read_relation({**(connection or {}), **options}),
             keys=_keys(options),
             descending=_descending(options),

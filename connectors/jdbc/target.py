@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.redshift_options import REDSHIFT, RedshiftOptions
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
@@ -33,6 +34,9 @@ KNOWN_OPTIONS = (
     "postactions",
     "bulkSize",
     "redshiftTmpDir",
+    "aws_iam_role",
+    "extracopyoptions",
+    "tempformat",
 )
 
 log = get_logger(__name__)
@@ -57,6 +61,7 @@ class JdbcWriteSettings:
         keys: columns by which an upsert finds the row to replace; empty for the primary key.
         preactions: SQL run before the rows are written, in the same transaction.
         postactions: SQL run after it, in the same transaction.
+        redshift: what only Redshift needs; None for other databases.
     """
 
     endpoint: JdbcEndpoint
@@ -65,6 +70,7 @@ class JdbcWriteSettings:
     keys: tuple[str, ...] = ()
     preactions: str = ""
     postactions: str = ""
+    redshift: RedshiftOptions | None = None
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any], connection: Mapping[str, str] | None = None) -> JdbcWriteSettings:
@@ -81,13 +87,17 @@ class JdbcWriteSettings:
         table = str(options.get("dbtable") or options.get("tableName") or "").strip()
         if not table:
             raise ConfigError("The write has no dbtable; give connection_options={'dbtable': 'schema.table', ...}.")
+        endpoint = JdbcEndpoint.from_options({**(connection or {}), **options})
         return cls(
-            endpoint=JdbcEndpoint.from_options({**(connection or {}), **options}),
+            endpoint=endpoint,
             table=table,
             mode=_mode(options),
             keys=_names(options, "upsertKeys"),
             preactions=str(options.get("preactions") or ""),
             postactions=str(options.get("postactions") or ""),
+            redshift=RedshiftOptions.from_options({**(connection or {}), **options})
+            if endpoint.vendor == REDSHIFT
+            else None,
         )
 
 

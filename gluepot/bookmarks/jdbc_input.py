@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from gluepot.bookmarks.jobrun import Bookmarks, JobRun
 from gluepot.bookmarks.ledger import Change
@@ -12,11 +14,14 @@ from gluepot.connectors.jdbc.keys import Key
 from gluepot.connectors.jdbc.plan import JdbcPlan, Relation, plan, plan_range
 from gluepot.connectors.jdbc.postgresql import JdbcSplit, PostgresqlRelation, PostgresqlSource, open_relation
 from gluepot.connectors.jdbc.postgresql.snapshot import exported
+from gluepot.connectors.jdbc.redshift_options import RedshiftOptions
 from gluepot.connectors.jdbc.settings import JdbcReadSettings
 from gluepot.connectors.jdbc.spark import SparkRelation
 from gluepot.connectors.jdbc.sql import Sql
 from gluepot.connectors.jdbc.state import state_of
+from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger
+from gluepot.core.storage import open_storage
 from gluepot.engine.pipeline import FrameInput, SplitInput
 
 if TYPE_CHECKING:
@@ -42,6 +47,8 @@ def jdbc_input(
         TransientError: the server cannot be reached.
     """
     marks = run.bookmarks if run else None
+    if settings.redshift is not None:
+        return _unloaded(settings, settings.redshift, marks, ctx)
     if not settings.endpoint.is_arrow_native:
         relation = SparkRelation.open(spark, settings)
         return FrameInput(relation.frame(_conditions(settings, relation, marks, ctx)))
@@ -49,6 +56,26 @@ def jdbc_input(
         source = PostgresqlSource(settings.endpoint, native.source, native.columns, snapshot)
         splits = tuple(map(JdbcSplit, _conditions(settings, native, marks, ctx)))
         return SplitInput(source, splits, source.schema)
+
+
+def _unloaded(settings: JdbcReadSettings, options: RedshiftOptions, marks: Bookmarks | None, ctx: str) -> SplitInput:
+    """Return the input of a read from Redshift, which writes the rows to files now; they go when the process ends."""
+    # Redshift's client is an extra, and is imported only when a script reads from Redshift.
+    from gluepot.connectors.jdbc.redshift.relation import open_relation as open_redshift  # noqa: PLC0415
+    from gluepot.connectors.jdbc.redshift.unloaded import UnloadedSource  # noqa: PLC0415
+
+    folder = f"gluepot/unloaded/{uuid4().hex}"
+    atexit.register(_remove, options.temp_dir, folder)
+    with open_redshift(settings.endpoint, settings.relation) as relation:
+        files = relation.unload(_conditions(settings, relation, marks, ctx), options, folder)
+        source = UnloadedSource(options.temp_dir, relation.columns)
+    log.info("rows_unloaded", table=relation.name, files=len(files), bytes=sum(one.size_bytes for one in files))
+    return SplitInput(source, tuple(files), source.schema)
+
+
+def _remove(temp_dir: str, folder: str) -> None:
+    with suppress(EtlError):
+        open_storage(temp_dir).delete_folder(folder)
 
 
 def _conditions(settings: JdbcReadSettings, relation: Relation, marks: Bookmarks | None, ctx: str) -> list[Sql]:

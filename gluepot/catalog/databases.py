@@ -12,10 +12,10 @@ from gluepot.core.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRead:
-    """A read of a table in a database.
+    """A read or a write of a table in a database.
 
     Args:
-        kind: the `connection_type` that reads it.
+        kind: the `connection_type` that reads and writes it.
         options: its `connection_options`; the connection is named, not followed.
     """
 
@@ -29,7 +29,7 @@ def is_of_database(table: Table) -> bool:
 
 
 def database_read(table: Table, options: Mapping[str, Any]) -> DatabaseRead:
-    """Return how a table is read.
+    """Return how a table is read, and written.
 
     Args:
         table: one that `is_of_database`; its location is `database.schema.table`, or `database.table`.

@@ -39,8 +39,8 @@ READS: Mapping[str, Callable[[Connector], object]] = {
 }
 
 _ONLY_THE_RUN = "?"
-OTHER_DATABASES = frozenset({"mysql", "oracle", "redshift", "sqlserver"})
-"""What JDBC URLs and connection types name, besides PostgreSQL."""
+OTHER_DATABASES = frozenset({"mysql", "oracle", "sqlserver"})
+"""What JDBC URLs and connection types name, besides PostgreSQL and Redshift."""
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
 
@@ -49,7 +49,7 @@ _TYPES = (
     "docs/sensitive-data.md lists them"
 )
 
-_POSTGRESQL_ONLY = "to databases of PostgreSQL only"
+_SOME_DATABASES = "to databases of PostgreSQL and Redshift only"
 
 _NO_TRANSACTIONS = "it has no effect: each write is published by itself, at once or not at all"
 
@@ -57,9 +57,9 @@ PARTLY = {
     "GlueContext.cancel_transaction": _NO_TRANSACTIONS,
     "GlueContext.commit_transaction": _NO_TRANSACTIONS,
     "GlueContext.start_transaction": _NO_TRANSACTIONS,
-    "DynamicFrameWriter.from_jdbc_conf": _POSTGRESQL_ONLY,
-    "GlueContext.write_dynamic_frame_from_jdbc_conf": _POSTGRESQL_ONLY,
-    "GlueContext.write_from_jdbc_conf": _POSTGRESQL_ONLY,
+    "DynamicFrameWriter.from_jdbc_conf": _SOME_DATABASES,
+    "GlueContext.write_dynamic_frame_from_jdbc_conf": _SOME_DATABASES,
+    "GlueContext.write_from_jdbc_conf": _SOME_DATABASES,
     "EntityDetector.classify_columns": _TYPES,
     "EntityDetector.detect": _TYPES,
     "DynamicFrame.relationalize": _TABLES,

@@ -12,6 +12,7 @@ import pytest
 
 from gluepot.connectors import registry
 from tests.postgresql import new_database
+from tests.redshift import RedshiftServer, redshift_server
 
 ADDED_CONNECTOR = Path(__file__).parents[1] / "added_connector"
 
@@ -27,6 +28,13 @@ def s3_url(kinesis: str) -> Iterator[str]:
         environment.setenv("AWS_REGION", "us-east-1")
         boto3.client("s3", endpoint_url=kinesis, region_name="us-east-1").create_bucket(Bucket=bucket)
         yield f"s3://{bucket}"
+
+
+@pytest.fixture(scope="module")
+def redshift(postgresql: str, kinesis: str) -> Iterator[RedshiftServer]:
+    """A stand-in for Redshift, with an empty database."""
+    with redshift_server(postgresql, kinesis) as server:
+        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

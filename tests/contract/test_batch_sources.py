@@ -95,6 +95,19 @@ def postgresql_table(request) -> Input:
     return Input(add, lambda run: jdbc_input(JdbcReadSettings.from_glue(options), "source0", run, None))
 
 
+def redshift_table(request) -> Input:
+    server = request.getfixturevalue("redshift")
+    folder = f"{request.getfixturevalue('s3_url')}/{request.node.name}"
+    options = {**server.options, "dbtable": "squares", "jobBookmarkKeys": ["n"], "redshiftTmpDir": folder}
+
+    def add(numbers: range) -> None:
+        server.sql(f"INSERT INTO squares SELECT n, n * n FROM generate_series({numbers[0]}, {numbers[-1]}) AS n")
+
+    server.sql("DROP TABLE IF EXISTS squares")
+    server.sql("CREATE TABLE squares (n bigint, square bigint)")
+    return Input(add, lambda run: jdbc_input(JdbcReadSettings.from_glue(options), "source0", run, None))
+
+
 def added_source(request) -> Input:
     """The source of a package of its own, found by its entry point; it has neither squares nor bookmarks."""
     request.getfixturevalue("added_connector")
@@ -113,8 +126,8 @@ def database(postgresql) -> Iterator[str]:
 
 
 @pytest.fixture(
-    params=[parquet_files, json_files, csv_files, postgresql_table, added_source],
-    ids=["parquet", "json", "csv", "postgresql", "added"],
+    params=[parquet_files, json_files, csv_files, postgresql_table, redshift_table, added_source],
+    ids=["parquet", "json", "csv", "postgresql", "redshift", "added"],
 )
 def given(request) -> Input:
     return request.param(request)

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import pickle
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import uuid4
@@ -28,6 +30,7 @@ from gluepot.core.storage import open_storage
 from gluepot.engine import jdbc_output
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from tests.postgresql import new_database
+from tests.redshift import RedshiftServer
 
 BROKEN = ErrorRecord(b"{", "malformed_json", "cut off")
 
@@ -142,10 +145,31 @@ class Rows:
             return connection.execute(statement).fetchall()
 
 
+@dataclass
+class RedshiftRows(Rows):
+    """A table of Redshift's stand-in, counted in the PostgreSQL behind it."""
+
+    folder: str = ""
+
+    def staged(self) -> list[str]:
+        storage = open_storage(self.folder)
+        receipts = {one for (one,) in self._sql("SELECT receipt FROM gluepot_commits WHERE receipt <> ''")}
+        kept = {file["staged"] for one in receipts for file in json.loads(storage.get(one))["files"]}
+        return [name for name in storage.list("") if name not in receipts | kept]
+
+
 @pytest.fixture(scope="module")
 def database(postgresql) -> Iterator[str]:
     with new_database(postgresql) as url:
         yield url
+
+
+def table_of_redshift(server: RedshiftServer, folder: str) -> RedshiftRows:
+    server.sql("DROP TABLE IF EXISTS numbers, gluepot_commits, gluepot_rejects")
+    server.sql("CREATE TABLE numbers (n bigint, day varchar(20))")
+    options = {**server.options, "dbtable": "numbers", "redshiftTmpDir": folder}
+    settings = JdbcWriteSettings.from_glue(options)
+    return RedshiftRows(server.postgresql, settings, table_database(settings).find(), folder)
 
 
 def table_of_postgresql(url: str) -> Rows:
@@ -158,11 +182,14 @@ def table_of_postgresql(url: str) -> Rows:
     return Rows(url, settings, table_database(settings).find())
 
 
-@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql"])
+@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql", "redshift"])
 def target(request, tmp_path) -> Target:
     match request.param:
         case "postgresql":
             return table_of_postgresql(request.getfixturevalue("database"))
+        case "redshift":
+            folder = f"{request.getfixturevalue('s3_url')}/{uuid4().hex}"
+            return table_of_redshift(request.getfixturevalue("redshift"), folder)
         case "s3":
             return Files(f"{request.getfixturevalue('s3_url')}/{uuid4().hex}", "glueparquet")
         case format_name:
@@ -270,6 +297,32 @@ def test_a_driver_that_was_replaced_publishes_nothing(target):
 
     with pytest.raises(LeaseHeld):
         target.publish(manifest(late))
+    assert (target.numbers(), target.rejected()) == ([1, 2, 3], 1)
+
+
+def test_a_driver_that_pauses_in_its_transaction_publishes_before_the_driver_that_replaces_it(target):
+    """The later driver waits for the transaction, and finds what it has published."""
+    if not isinstance(target, Rows):
+        return  # files have no transaction: see test_a_driver_that_was_replaced_publishes_nothing
+    early, late = staged(target, [1, 2, 3]), staged(target, [1, 2, 3], token=2)
+    paused, goes_on = threading.Event(), threading.Event()
+
+    def pausing() -> None:
+        bare = replace(manifest(early), parts=[replace(early, files=())])
+        with table_database(target.settings).publication(key(), target.name) as begun:
+            jdbc_output._publish(begun, bare, list(early.files))
+            paused.set()
+            assert goes_on.wait(60)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(pausing)
+        assert paused.wait(60)
+        second = pool.submit(target.publish, manifest(late, token=2))
+        with pytest.raises(TimeoutError):
+            second.result(timeout=0.5)
+        goes_on.set()
+        first.result()
+        assert isinstance(second.result(), AlreadyCommitted)
     assert (target.numbers(), target.rejected()) == ([1, 2, 3], 1)
 
 

@@ -92,8 +92,8 @@ LACKING = {
 CHANGES = {
     "no_method": "frame.no_such_method()",
     "mysql": "frame.write('mysql', {'url': 'jdbc:mysql://127.0.0.1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'})",
-    "redshift": (
-        "options = {'url': 'jdbc:redshift://127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'}\n"
+    "sqlserver": (
+        "options = {'url': 'jdbc:sqlserver://127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'}\n"
         "frame.write('jdbc', options)"
     ),
     "bigquery": "glueContext.create_data_frame.from_options('bigquery', {'table': 't'})",

@@ -12,9 +12,10 @@ from gluepot.connectors.jdbc.keys import Key, KeyColumn, Row
 from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts
 from gluepot.connectors.jdbc.postgresql.columns import Column, columns_of, quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
+from gluepot.connectors.jdbc.questions import count_by_key, count_of_rows, newest_row
 from gluepot.connectors.jdbc.relation import Query, Table, find_column
 from gluepot.connectors.jdbc.settings import HashPartitions, RangePartitions
-from gluepot.connectors.jdbc.sql import Sql, sql
+from gluepot.connectors.jdbc.sql import Sql
 from gluepot.core.errors import ConfigError
 
 _FIND = """
@@ -81,26 +82,16 @@ class PostgresqlRelation:
 
     def newest(self, key: Key, where: Sql) -> Row | None:
         """Return the key of the last row in the key's order, ignoring rows with a null in their key."""
-        direction = "ASC" if key.descending else "DESC"
-        order = ", ".join(f"{quoted(name)} {direction}" for name in key.names)
-        whole = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key.names)
-        also = sql(" AND (", where, ")") if where.parts else sql()
-        rows = self.session.rows(
-            sql(f"SELECT {_texts(key)} FROM {self.source} WHERE {whole}", also, f" ORDER BY {order} LIMIT 1")
-        )
+        rows = self.session.rows(newest_row(key, self.quoted(key.names), "text", self.source, where))
         return cast("Row", rows[0]) if rows else None
 
     def count(self, where: Sql) -> int:
         """Return the number of rows."""
-        rows = self.session.rows(sql(f"SELECT count(*) FROM {self.source} WHERE ", where))
-        return cast("int", rows[0][0])
+        return cast("int", self.session.rows(count_of_rows(self.source, where))[0][0])
 
     def keys(self, key: Key, where: Sql) -> list[tuple[Row, int]]:
         """Return every key that occurs, with its number of rows."""
-        group = ", ".join(self.quoted(key.names))
-        rows = self.session.rows(
-            sql(f"SELECT {_texts(key)}, count(*) FROM {self.source} WHERE ", where, f" GROUP BY {group}")
-        )
+        rows = self.session.rows(count_by_key(self.quoted(key.names), "text", self.source, where))
         return [(cast("Row", row[:-1]), cast("int", row[-1])) for row in rows]
 
     def _column(self, name: str, option: str) -> Column:
@@ -141,7 +132,3 @@ def _found(begun: Session, name: str) -> tuple[str, int]:
         what = "is not there" if not rows else f"could be {' or '.join(str(row[0]) for row in rows)}"
         raise ConfigError(f"The table {name!r} {what} at {begun.endpoint.shown}; correct dbtable, and name the schema.")
     return str(rows[0][0]), cast("int", rows[0][1])
-
-
-def _texts(key: Key) -> str:
-    return ", ".join(f"{quoted(name)}::text AS key_{n}" for n, name in enumerate(key.names))

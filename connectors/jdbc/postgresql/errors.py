@@ -9,13 +9,10 @@ from contextlib import contextmanager
 from adbc_driver_manager import AdbcStatusCode, Error
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.sqlstates import AWAY, OF_THE_JOB
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 _WAIT_SECS = 5.0
-# SQLSTATE classes of errors that may pass: connection, rollback, resources, lock, intervention, system.
-_AWAY = ("08", "40", "53", "55", "57", "58")
-_OF_THE_JOB = ("0A", "22", "23", "26", "28", "3D", "3F", "42")
-"""Classes that only another statement, value, name or right changes."""
 
 _ERROR = "ERROR:"
 _AFTER_STATEMENT = f"': {_ERROR}"
@@ -48,11 +45,11 @@ def translated(error: Error, endpoint: JdbcEndpoint, doing: str) -> EtlError:
     said = _said(str(error))
     state = str(error.sqlstate or "")
     where = f"{doing} at {endpoint.shown}"
-    if state.startswith(_AWAY) or (not state and error.status_code is AdbcStatusCode.IO):
+    if state.startswith(AWAY) or (not state and error.status_code is AdbcStatusCode.IO):
         return TransientError(
             f"{where} did not work: {said}; start the server, or correct url, user and password", _WAIT_SECS
         )
-    if state.startswith(_OF_THE_JOB):
+    if state.startswith(OF_THE_JOB):
         return ConfigError(
             f"{where} did not work: {said} (SQLSTATE {state}); correct the name, the value or the right."
         )

@@ -67,7 +67,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
         ("frame.write('custom.spark', {'path': p, 'className': 'net.snowflake.spark'})", "DynamicFrame.write"),
         ("from awsglueml.transforms import FindMatches\nFindMatches.apply(frame)", "FindMatches"),
         ("frame.write('mysql', {'url': u, 'dbtable': 't'})", "DynamicFrame.write"),
-        ("frame.write('jdbc', {'url': 'jdbc:redshift://h/d', 'dbtable': 't'})", "DynamicFrame.write"),
+        ("frame.write('jdbc', {'url': 'jdbc:sqlserver://h/d', 'dbtable': 't'})", "DynamicFrame.write"),
         (
             "options = {'url': 'jdbc:oracle:thin:@h', 'dbtable': 't'}\nframe.write('jdbc', options)",
             "DynamicFrame.write",

@@ -1,7 +1,7 @@
 """Puts the same rows into a store with the sink and with the store's own client, in turns, and prints the ratio.
 
-`python -m benchmarks.document_stores mongodb|opensearch [ROWS] [TURNS]`. The sink gets Arrow chunks as a task does; the client
-gets Python's values, which it would have to make of such chunks first, and as many at a time as the sink sends.
+`python -m benchmarks.document_stores mongodb|opensearch [ROWS] [TURNS]`. The sink gets Arrow chunks as a task does. The
+client gets Python's values, which it would have to make of such chunks first, as many at a time as the sink sends.
 """
 
 from __future__ import annotations

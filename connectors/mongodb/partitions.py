@@ -35,13 +35,11 @@ def bounds(samples: Sequence[Any], count: int) -> list[Any]:
         samples: values of the field in MongoDB's order; they may repeat.
         count: number of partitions that are wanted; there may be fewer bounds than that.
     """
-    if not samples:
+    kinds = Counter(kind for kind in map(_kind, samples) if kind not in {"null", "list"})
+    if not kinds:
         return []
-    kinds = Counter(map(_kind, samples))
-    (most, _), *_others = kinds.most_common(1)
+    ((most, _),) = kinds.most_common(1)
     alike = [one for one in samples if _kind(one) == most]
-    if most in {"null", "list"}:
-        return []
     found: list[Any] = []
     for part in range(1, count):
         value = alike[part * len(alike) // count]

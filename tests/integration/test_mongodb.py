@@ -100,7 +100,7 @@ def test_partitions_hold_every_document_once_whatever_the_types_of_the_key(colle
         *(n + 0.5 for n in range(100)),
         *(ObjectId() for _ in range(50)),
     ]
-    collection.insert_many([{"_id": key, "n": n, **({"group": n % 7} if n % 3 else {})} for n, key in enumerate(keys)])
+    collection.insert_many([{"_id": key, "n": n, **({"group": n % 70} if n % 3 else {})} for n, key in enumerate(keys)])
     made = connector("mongodb").new_batch_read({**where, **options})
     wanted = int(options.get("partitionerOptions.numberOfPartitions", 1))
     assert len(made.splits) == wanted

@@ -20,7 +20,8 @@ def test_bounds_are_at_even_distances():
     assert bounds(list(range(100)), 4) == [25, 50, 75]
     assert bounds([5] * 10, 4) == []
     assert bounds([], 4) == []
-    assert bounds([None] * 5 + [1, 2], 3) == []
+    assert bounds([None] * 5, 3) == []
+    assert bounds([None] * 5 + [1, 2], 3) == [2]
     assert bounds([[1], [2], [3]], 3) == []
 
 

@@ -17,7 +17,7 @@ from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import file_frame, file_settings
 from awsglue.lake_catalogs import use_local_catalogs
 from awsglue.lake_tables import LakeTarget
-from awsglue.options import as_options, overridden, stream_source
+from awsglue.options import as_options, batch_read, overridden, stream_source
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, row_pipeline
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
@@ -163,7 +163,7 @@ class GlueContext(SQLContext):
 
             pipeline = jdbc_frame(self.spark_session, {**kwargs, **options}, transformation_ctx)
         elif known.batch_source:
-            read = known.new_batch_read(options)
+            read = batch_read(connection_type, options)
             pipeline = Pipeline(SplitInput(read.source, read.splits, read.schema))
         else:
             pipeline = batch_frame(stream_source(connection_type, options))

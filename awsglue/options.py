@@ -10,7 +10,7 @@ from typing import Any
 
 from awsglue.declared import declared_payload
 from gluepot.catalog.connections import load
-from gluepot.connectors.contracts import RecordSink, StreamSource
+from gluepot.connectors.contracts import BatchRead, RecordSink, StreamSource
 from gluepot.connectors.documents.sink import DocumentTarget
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.registry import connector
@@ -74,6 +74,16 @@ def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
     return connector(connection_type).new_record_sink(_given(connection_type, options))
+
+
+def batch_read(connection_type: str, options: Mapping[str, Any]) -> BatchRead:
+    """Return a bounded read of a connector of its own, its options completed by the properties of its connection.
+
+    Raises:
+        ConfigError: the connection is not in the connections file, or an option is wrong.
+        TransientError: the source does not answer.
+    """
+    return connector(connection_type).new_batch_read(_given(connection_type, options))
 
 
 def document_target(connection_type: str, options: Mapping[str, Any]) -> DocumentTarget:

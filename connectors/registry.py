@@ -198,6 +198,17 @@ def _notified(name: str) -> Connector:
     return Connector(writes=Access.DOCUMENTS, document_store=f"gluepot.connectors.notifications.{name}:{name}_store")
 
 
+def _documents(package: str, name: str) -> Connector:
+    entry = f"gluepot.connectors.{package}.entry:{name}"
+    return Connector(
+        Access.RECORDS,
+        Access.DOCUMENTS,
+        batch_source=f"{entry}_read",
+        document_store=f"{entry}_store",
+        connection=f"gluepot.catalog.connections:{package}_options",
+    )
+
+
 _OWN: Mapping[str, Connector] = {
     "s3": _FILES,
     "file": _READ_ONLY_FILES,
@@ -213,6 +224,8 @@ _OWN: Mapping[str, Connector] = {
         batch_source="gluepot.connectors.dynamodb.source:dynamodb_read",
         document_store="gluepot.connectors.dynamodb.store:dynamodb_store",
     ),
+    **{name: _documents("mongodb", name) for name in ("mongodb", "documentdb")},
+    **{name: _documents("opensearch", name) for name in ("opensearch", "elasticsearch")},
     **{name: _notified(name) for name in ("sqs", "sns", "eventbridge", "firehose", "webhook")},
 }
 

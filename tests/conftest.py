@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 from gluepot.core import logging
 from gluepot.servers.kafka import KafkaBroker
 from tests.mariadb import mariadb_server
+from tests.mongodb import mongodb_endpoint
+from tests.opensearch import opensearch_endpoint
 from tests.planner_forks import python_with_forks
 from tests.postgresql import postgresql_endpoint
 from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
@@ -85,6 +87,20 @@ def aws_credentials() -> Iterator[None]:
 def kinesis(aws_credentials: None) -> Iterator[str]:
     """URL of a Kinesis emulator that all tests share."""
     with moto_endpoint() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def mongodb() -> Iterator[str]:
+    """URI of a server of MongoDB's protocol that all tests share."""
+    with mongodb_endpoint() as uri:
+        yield uri
+
+
+@pytest.fixture(scope="session")
+def opensearch() -> Iterator[str]:
+    """URL of an OpenSearch server that all tests share."""
+    with opensearch_endpoint() as url:
         yield url
 
 

@@ -164,8 +164,8 @@ OF_COMMANDS = (
     Mistake(
         "A connection has an unknown type",
         ["run", "job.py", "--connections", "connections.yaml"],
-        "connections.yaml: connection 'clicks' has the type 'kafkaa'; use one of kafka, jdbc, mongodb, network,"
-        " kinesis, s3, custom, marketplace. Did you mean 'kafka'?",
+        "connections.yaml: connection 'clicks' has the type 'kafkaa'; use one of kafka, jdbc, mongodb, opensearch,"
+        " network, kinesis, s3, custom, marketplace. Did you mean 'kafka'?",
     ),
     Mistake(
         "A port is too large",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
+from gluepot.connectors.documents.bulk import Refused
+from gluepot.core.errors import ConfigError, EtlError, TransientError
 
 THROTTLED = frozenset(
     {
@@ -70,19 +71,6 @@ _AWAY_STATUS = 500
 
 class Throttled(TransientError):
     """The service asks to be called less often."""
-
-
-class Refused(PermanentError):
-    """The service does not accept a call as it is.
-
-    Args:
-        message: see `PermanentError`.
-        said: code and message of the service.
-    """
-
-    def __init__(self, message: str, said: str = "") -> None:
-        super().__init__(message)
-        self.said = said
 
 
 def plain_code(code: str) -> str:

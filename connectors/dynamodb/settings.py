@@ -21,7 +21,7 @@ WRITE_OPTIONS = (
     "dynamodb.output.numParallelTasks", "rejectsPath", *ROLE_OPTIONS, *ADDRESS_OPTIONS,
 )  # fmt: skip
 HARMLESS = frozenset({"dynamodb.output.retry", "connectionname", "connectiontype", "usecatalogtable"})
-"""Writes are tried again by time and not by number, see `gluepot.connectors.aws.bulk`."""
+"""Writes are tried again by time and not by number, see `gluepot.connectors.documents.bulk`."""
 
 MOST_SPLITS = 1_000_000
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")

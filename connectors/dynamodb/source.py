@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gluepot.connectors.aws.bulk import BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, DEADLINE_SECS
 from gluepot.connectors.aws.clients import aws_client, explained
 from gluepot.connectors.contracts import BatchRead
+from gluepot.connectors.documents.bulk import BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, DEADLINE_SECS
 from gluepot.connectors.dynamodb.capacity import Budget, units_per_sec
 from gluepot.connectors.dynamodb.export import export_read
 from gluepot.connectors.dynamodb.items import row_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gluepot.connectors.aws.bulk import Answer, Entry, Limits, send_all
 from gluepot.connectors.aws.clients import aws_client, explained
+from gluepot.connectors.documents.bulk import Answer, Entry, Limits, send_all
 from gluepot.connectors.dynamodb.capacity import Budget, units_per_sec
 from gluepot.connectors.dynamodb.items import NoAttribute, item_of
 from gluepot.connectors.dynamodb.keys import Keys, newest

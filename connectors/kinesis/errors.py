@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gluepot.connectors.aws.errors import NOT_ALLOWED, THROTTLED, Refused, Throttled
+from gluepot.connectors.aws.errors import NOT_ALLOWED, THROTTLED, Throttled
+from gluepot.connectors.documents.bulk import Refused
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 AWAY_STATUS = 500

@@ -7,7 +7,8 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gluepot.connectors.aws.errors import Refused, Throttled
+from gluepot.connectors.aws.errors import Throttled
+from gluepot.connectors.documents.bulk import Refused
 from gluepot.connectors.kinesis.blocks import Extent, extent_of
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.cursor import AtHorizon, Cursor, Fetched

@@ -10,7 +10,8 @@ from typing import overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.connectors.aws.errors import Refused, Throttled
+from gluepot.connectors.aws.errors import Throttled
+from gluepot.connectors.documents.bulk import Refused
 from gluepot.connectors.kinesis import spool
 from gluepot.connectors.kinesis.aggregation import MAGIC, taken_apart
 from gluepot.connectors.kinesis.blocks import RECORD_COLUMNS, total_of

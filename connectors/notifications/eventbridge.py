@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gluepot.connectors.aws.bulk import Answer, Entry, Limits
 from gluepot.connectors.aws.clients import ADDRESS_OPTIONS, Address, aws_client, explained
+from gluepot.connectors.documents.bulk import Answer, Entry, Limits
 from gluepot.connectors.json_values import json_document
 from gluepot.connectors.notifications.sending import ID, by_entry, notify
 from gluepot.connectors.options import ScriptOptions

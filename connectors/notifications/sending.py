@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluepot.connectors.aws.bulk import REFUSED, Answer, Entry, Limits, Send, T, send_all
 from gluepot.connectors.aws.errors import PASSING, plain_code
+from gluepot.connectors.documents.bulk import REFUSED, Answer, Entry, Limits, Send, T, send_all
 from gluepot.connectors.json_values import json_document
 from gluepot.connectors.options import ScriptOptions
 from gluepot.connectors.values import Document, Refusal

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gluepot.connectors.aws.bulk import Answer, Entry, Limits
 from gluepot.connectors.aws.clients import ADDRESS_OPTIONS, Address, aws_client, explained
+from gluepot.connectors.documents.bulk import Answer, Entry, Limits
 from gluepot.connectors.notifications.sending import by_entry, failed_by_id, message, notify, required
 from gluepot.connectors.options import ScriptOptions
 from gluepot.connectors.values import Document, Refusal

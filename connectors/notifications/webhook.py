@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import urllib3
 
-from gluepot.connectors.aws.bulk import Answer, Entry, Limits
-from gluepot.connectors.aws.errors import Refused, Throttled
+from gluepot.connectors.aws.errors import Throttled
+from gluepot.connectors.documents.bulk import Answer, Entry, Limits, Refused
 from gluepot.connectors.json_values import json_document
 from gluepot.connectors.notifications.sending import notify, required
 from gluepot.connectors.options import ScriptOptions

@@ -17,7 +17,9 @@ from gluepot.connectors.kafka import settings as kafka_reads
 from gluepot.connectors.kafka import sink as kafka_writes
 from gluepot.connectors.kinesis import settings as kinesis_reads
 from gluepot.connectors.kinesis import sink as kinesis_writes
+from gluepot.connectors.mongodb import settings as mongodb
 from gluepot.connectors.notifications import eventbridge, firehose, sns, sqs, webhook
+from gluepot.connectors.opensearch import settings as opensearch
 from gluepot.connectors.registry import Access, connector
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.streaming.settings import unknown_options
@@ -60,11 +62,15 @@ _READS_OF = {
     "kafka": _Names(kafka_reads.KNOWN, kafka_reads.HARMLESS, any_case=True, prefix="kafka."),
     "kinesis": _Names(kinesis_reads.KNOWN, kinesis_reads.HARMLESS, any_case=True),
     "dynamodb": _Names((*dynamodb.READ_OPTIONS, *EXPORT_OPTIONS), dynamodb.HARMLESS, any_case=True),
+    **dict.fromkeys(mongodb.SERVERS, _Names(mongodb.READ_OPTIONS, mongodb.HARMLESS, any_case=True)),
+    **dict.fromkeys(opensearch.TYPES, _Names(opensearch.READ_OPTIONS, opensearch.HARMLESS, any_case=True)),
 }
 _WRITES_TO = {
     "kafka": _Names(kafka_writes.KNOWN, any_case=True, prefix="kafka."),
     "kinesis": _Names(kinesis_writes.KNOWN, kinesis_writes.HARMLESS, any_case=True),
     "dynamodb": _Names(dynamodb.WRITE_OPTIONS, dynamodb.HARMLESS, any_case=True),
+    **dict.fromkeys(mongodb.SERVERS, _Names(mongodb.WRITE_OPTIONS, mongodb.HARMLESS, any_case=True)),
+    **dict.fromkeys(opensearch.TYPES, _Names(opensearch.WRITE_OPTIONS, opensearch.HARMLESS, any_case=True)),
     **{
         name: _Names(store.KNOWN, any_case=True)
         for name, store in (

@@ -11,7 +11,10 @@ from typing import Any
 from uuid import uuid4
 
 import boto3
+import pymongo
 import pytest
+from bson import Decimal128
+from opensearchpy import OpenSearch
 
 from gluepot.connectors.contracts import DocumentStore
 from gluepot.connectors.registry import connector
@@ -28,13 +31,13 @@ class Target:
 
     Args:
         store: puts into it.
-        nowhere: the same kind of store for a target that does not exist.
+        nowhere: the same kind of store for a target that does not exist; None if a write makes what is missing.
         held: returns the fields of what it holds, by a client that is not the product's.
         refused: fields that it refuses.
     """
 
     store: DocumentStore
-    nowhere: DocumentStore
+    nowhere: DocumentStore | None
     held: Callable[[], Sequence[Mapping[str, Any]]]
     refused: Mapping[str, Any]
 
@@ -66,7 +69,36 @@ def dynamodb_target(request) -> Target:
     return Target(store(table), store("nowhere"), held, {"n": "no number"})
 
 
-@pytest.fixture(params=[dynamodb_target])
+def mongodb_target(request) -> Target:
+    uri, name = request.getfixturevalue("mongodb"), f"contract-{uuid4().hex[:8]}"
+    collection = pymongo.MongoClient(uri)[name]["numbers"]
+
+    def held() -> list[Mapping[str, Any]]:
+        found = collection.find()
+        return [
+            {key: one.to_decimal() if isinstance(one, Decimal128) else one for key, one in row.items()} for row in found
+        ]
+
+    options = {"connection.uri": uri, "database": name, "collection": "numbers"}
+    return Target(connector("mongodb").new_document_store(options), None, held, {"n": 17, "huge": Decimal("1" * 40)})
+
+
+def opensearch_target(request) -> Target:
+    url, index = request.getfixturevalue("opensearch"), f"contract-{uuid4().hex[:8]}"
+    client = OpenSearch([url])
+    client.indices.create(index, body={"mappings": {"dynamic": False, "properties": {"n": {"type": "long"}}}})
+    request.addfinalizer(lambda: client.indices.delete(index))
+
+    def held() -> list[Mapping[str, Any]]:
+        client.indices.refresh(index)
+        found = client.search(index=index, body={"size": 10_000, "query": {"match_all": {}}})
+        return [one["_source"] for one in found["hits"]["hits"]]
+
+    options = {"opensearch.nodes": url, "opensearch.resource": index}
+    return Target(connector("opensearch").new_document_store(options), None, held, {"n": "no number"})
+
+
+@pytest.fixture(params=[dynamodb_target, mongodb_target, opensearch_target])
 def target(request) -> Target:
     made: Target = request.param(request)
     return made
@@ -120,6 +152,8 @@ def test_what_is_refused_is_told_and_the_others_are_there(target):
 
 
 def test_a_missing_target_is_told_before_data_flows(target):
+    if target.nowhere is None:
+        return
     with pytest.raises(ConfigError, match="nowhere"):
         target.nowhere.check()
 

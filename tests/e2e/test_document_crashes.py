@@ -11,7 +11,9 @@ from uuid import uuid4
 
 import boto3
 import duckdb
+import pymongo
 import pytest
+from opensearchpy import OpenSearch
 
 from tests.e2e.conftest import new_topic_at
 from tests.e2e.jobs import GLUEPOT, SCRIPTS, Launcher, arguments, rest
@@ -58,7 +60,31 @@ def dynamodb_store(request) -> Store:
     return Store("dynamodb", options, numbers)
 
 
-STORES = [dynamodb_store]
+def mongodb_store(request) -> Store:
+    uri, name = request.getfixturevalue("mongodb"), f"numbers-{uuid4().hex[:8]}"
+
+    def numbers() -> list[int]:
+        with pymongo.MongoClient(uri) as client:
+            return sorted(one["n"] for one in client[name]["numbers"].find())
+
+    return Store("mongodb", {"connection.uri": uri, "database": name, "collection": "numbers"}, numbers)
+
+
+def opensearch_store(request) -> Store:
+    url, index = request.getfixturevalue("opensearch"), f"numbers-{uuid4().hex[:8]}"
+    client = OpenSearch([url])
+
+    def numbers() -> list[int]:
+        if not client.indices.exists(index):
+            return []
+        client.indices.refresh(index)
+        found = client.search(index=index, body={"size": 10_000, "query": {"match_all": {}}})
+        return sorted(one["_source"]["n"] for one in found["hits"]["hits"])
+
+    return Store("opensearch", {"opensearch.nodes": url, "opensearch.resource": index}, numbers)
+
+
+STORES = [dynamodb_store, mongodb_store, opensearch_store]
 
 
 @pytest.fixture(params=STORES)

@@ -11,7 +11,10 @@ from typing import Any
 from uuid import uuid4
 
 import boto3
+import pymongo
 import pytest
+from opensearchpy import OpenSearch
+from pymongo.errors import AutoReconnect, NetworkTimeout, OperationFailure
 
 from gluepot.connectors.contracts import DocumentStore
 from gluepot.connectors.registry import connector
@@ -126,4 +129,72 @@ def test_half_of_all_requests_fail_and_every_row_is_there_once(client, kinesis, 
     with http_proxy(kinesis, spoiler, hold_secs=HOLD_SECS) as url, kind(client, url) as (store, received):
         sent = put_for(store, spoiler, secs)
         assert received() == list(range(sent))
+    assert spoiler.spoilt > 5
+
+
+def opensearch_failure(status: int) -> Answer:
+    body = json.dumps({"error": {"type": "on_purpose", "reason": "on purpose"}, "status": status}).encode()
+    return Answer(status, {"Content-Type": "application/json"}, body)
+
+
+class OpensearchSpoiler(Spoiler):
+    """Spoils half of all requests as OpenSearch does it."""
+
+    def __call__(self, method: str, path: str, headers: Any) -> Fate:
+        fate = super().__call__(method, path, headers)
+        return opensearch_failure(429 if fate.status == 400 else 503) if isinstance(fate, Answer) else fate
+
+
+@pytest.mark.parametrize("operation", ["index", "upsert"])
+@pytest.mark.parametrize("secs", [2.0, pytest.param(60.0, marks=pytest.mark.long)])
+def test_half_of_all_requests_to_opensearch_fail_and_every_row_is_there_once(opensearch, monkeypatch, secs, operation):
+    spoiler, index = OpensearchSpoiler(seed=7), f"faults-{uuid4().hex[:8]}"
+    monkeypatch.setattr("gluepot.connectors.opensearch.client.ANSWER_SECS", 1)
+    with http_proxy(opensearch, spoiler, hold_secs=1.2) as url:
+        options = {"opensearch.nodes": url, "opensearch.resource": index, "opensearch.write.operation": operation}
+        sent = put_for(connector("opensearch").new_document_store(options), spoiler, secs)
+    client = OpenSearch([opensearch])
+    client.indices.refresh(index)
+    found = client.search(index=index, body={"size": 10_000, "query": {"match_all": {}}})["hits"]["hits"]
+    client.indices.delete(index)
+    assert sorted(one["_source"]["n"] for one in found) == list(range(sent))
+    assert spoiler.spoilt > 5
+
+
+class SpoiltDatabase:
+    """A database half of whose commands fail: before the server, after it, or for half of their statements."""
+
+    def __init__(self, database: Any, spoiler: Spoiler) -> None:
+        self._database = database
+        self._spoiler = spoiler
+        self.write_concern = database.write_concern
+
+    def command(self, command: dict[str, Any], codec_options: Any) -> Any:
+        fate = self._spoiler("", "", None)
+        if fate == "pass":
+            return self._database.command(command, codec_options=codec_options)
+        if isinstance(fate, Answer):
+            raise OperationFailure("request rate is large", 16500)
+        if fate == "reset":
+            raise AutoReconnect("connection closed")
+        updates = command["updates"]
+        taken = updates[::2] if fate == "time-out" else updates
+        answer = self._database.command({**command, "updates": taken}, codec_options=codec_options)
+        if fate == "lost reply":
+            raise NetworkTimeout("timed out")
+        left = range(1, len(updates), 2)
+        return {**answer, "writeErrors": [{"index": at, "code": 16500, "errmsg": "slow down"} for at in left]}
+
+
+@pytest.mark.parametrize("replaces", ["true", "false"])
+@pytest.mark.parametrize("secs", [2.0, pytest.param(60.0, marks=pytest.mark.long)])
+def test_half_of_all_commands_to_mongodb_fail_and_every_row_is_there_once(mongodb, monkeypatch, secs, replaces):
+    spoiler, name = Spoiler(seed=7), f"faults-{uuid4().hex[:8]}"
+    options = {"connection.uri": mongodb, "database": name, "collection": "numbers", "replaceDocument": replaces}
+    with pymongo.MongoClient(mongodb) as client:
+        monkeypatch.setattr(
+            "gluepot.connectors.mongodb.store.database_of", lambda _: SpoiltDatabase(client[name], spoiler)
+        )
+        sent = put_for(connector("mongodb").new_document_store(options), spoiler, secs)
+        assert sorted(one["n"] for one in client[name]["numbers"].find()) == list(range(sent))
     assert spoiler.spoilt > 5

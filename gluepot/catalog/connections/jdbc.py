@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gluepot.catalog.connections.connection import Connection
+from gluepot.catalog.connections.login import login
 from gluepot.catalog.connections.properties import Properties
-from gluepot.catalog.connections.secrets import secret_member, secret_text
 from gluepot.core.errors import ConfigError
 
 JDBC_PROPERTIES = (
@@ -112,7 +112,7 @@ def jdbc_connection(connection: Connection, environ: Mapping[str, str] = os.envi
         raise ConfigError(
             f"connection {connection.name!r}: JDBC_CONNECTION_URL begins with {url[:12]!r}; write jdbc:engine://host:port/"
         )
-    user, password = _login(properties)
+    user, password = login(properties)
     return JdbcConnection(
         name=connection.name,
         engine=engine[1],
@@ -132,13 +132,3 @@ def _url_of_host(properties: Properties) -> str:
     engine = properties.required("JDBC_ENGINE").lower()
     form = _HOST_FORMS.get(engine, f"jdbc:{engine}://{{}}:{{}}")
     return form.format(properties.required("HOST"), properties.required("PORT"))
-
-
-def _login(properties: Properties) -> tuple[str, str]:
-    secret = properties.optional("SECRET_ID")
-    if not secret:
-        return properties.optional("USERNAME"), properties.optional("PASSWORD")
-    owner = f"connection {properties.connection!r}, property SECRET_ID"
-    text = secret_text(secret, owner)
-    user, password = (secret_member(text, member, secret, owner) for member in ("username", "password"))
-    return user, password

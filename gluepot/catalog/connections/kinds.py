@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from gluepot.catalog.connections.connection import Connection
 from gluepot.catalog.connections.jdbc import JDBC_PROPERTIES
 from gluepot.catalog.connections.kafka import KAFKA_PROPERTIES
+from gluepot.catalog.connections.mongodb import MONGODB_PROPERTIES
+from gluepot.catalog.connections.opensearch import OPENSEARCH_PROPERTIES
 from gluepot.core.errors import ConfigError, did_you_mean
 
 ANY = ("*",)
@@ -15,7 +17,8 @@ ANY = ("*",)
 KINDS: Mapping[str, tuple[str, ...]] = {
     "kafka": KAFKA_PROPERTIES,
     "jdbc": JDBC_PROPERTIES,
-    "mongodb": ("CONNECTION_URL", "USERNAME", "PASSWORD", "SECRET_ID"),
+    "mongodb": MONGODB_PROPERTIES,
+    "opensearch": OPENSEARCH_PROPERTIES,
     "network": (),
     "kinesis": ANY,
     "s3": ANY,

@@ -47,7 +47,7 @@ def test_a_package_adds_types_that_can_be_looked_up_in_any_letter_case(install):
     install("good_types", GOOD, Good="good_types:CONNECTOR")
 
     assert connector("GOOD").batch_source == "good_types:read"
-    assert types_that(lambda one: one.batch_source) == "'good'"
+    assert types_that(lambda one: one.batch_source).startswith("'good', 'dynamodb'")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_broken_package_hides_no_other_type(install, capsys):
 
     assert connector("good").reads is Access.RECORDS
     assert connector("unheard_of").reads is None
-    assert types_that(lambda one: one.batch_source) == "'good'"
+    assert types_that(lambda one: one.batch_source).startswith("'good', 'dynamodb'")
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
-from gluepot.connectors.aws.errors import Refused
 from gluepot.connectors.values import Refusal
 from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock
-from gluepot.core.errors import TransientError
+from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.logging import configure_once, get_logger
 
 T = TypeVar("T")
@@ -26,9 +25,23 @@ REFUSED = "refused_by_store"
 """The reason of a row that the service itself refuses."""
 
 
-@dataclass(frozen=True, slots=True)
+class Refused(PermanentError):
+    """The service does not accept a call as it is.
+
+    Args:
+        message: see `PermanentError`.
+        said: code and message of the service.
+    """
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said
+
+
+# It is not frozen, which would make its construction, once for each row, three times as slow.
+@dataclass(slots=True)
 class Entry(Generic[T]):
-    """A document in the form in which it is sent.
+    """A document in the form in which it is sent; it is never changed.
 
     Args:
         index: which document it is.
@@ -99,7 +112,7 @@ def calls(entries: Iterable[Entry[T]], limits: Limits) -> Iterator[list[Entry[T]
 
 
 def send_all(
-    entries: Sequence[Entry[T]],
+    entries: Iterable[Entry[T]],
     send: Send[T],
     limits: Limits,
     where: str,
@@ -111,7 +124,8 @@ def send_all(
     Calls are made side by side unless entries have keys.
 
     Args:
-        entries: in order.
+        entries: in order. Those of an iterator are made while the ones before them are sent; if some of them have keys,
+            `limits` must allow one call at a time only.
         send: makes one call.
         limits: what a call takes.
         where: what is called, for messages.
@@ -126,13 +140,14 @@ def send_all(
     def deliver(call: list[Entry[T]]) -> list[Refusal]:
         return _deliver(call, send, where, clock, chance)
 
-    parts = list(calls(entries, limits))
-    in_order = limits.at_once == 1 or any(one.key for one in entries)
-    if in_order or len(parts) <= 1:
-        found = [deliver(call) for call in parts]
+    in_order = limits.at_once == 1 or (isinstance(entries, Sequence) and any(one.key for one in entries))
+    parts = calls(entries, limits)
+    first = list(islice(parts, 2))
+    if in_order or len(first) < 2:
+        found = [deliver(call) for call in chain(first, parts)]
     else:
-        with ThreadPoolExecutor(min(limits.at_once, len(parts)), thread_name_prefix="gluepot-puts") as pool:
-            found = list(pool.map(deliver, parts))
+        with ThreadPoolExecutor(limits.at_once, thread_name_prefix="gluepot-puts") as pool:
+            found = list(pool.map(deliver, chain(first, parts)))
     return sorted(chain.from_iterable(found), key=lambda one: one.index)
 
 

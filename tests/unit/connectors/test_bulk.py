@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from gluepot.connectors.aws import bulk
-from gluepot.connectors.aws.bulk import Answer, Entry, Limits, calls, send_all
-from gluepot.connectors.aws.errors import Refused, Throttled
+from gluepot.connectors.aws.errors import Throttled
+from gluepot.connectors.documents import bulk
+from gluepot.connectors.documents.bulk import Answer, Entry, Limits, Refused, calls, send_all
 from gluepot.connectors.values import Refusal
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError, TransientError

@@ -1,9 +1,9 @@
-"""python -m benchmarks.stores [rows]: rows per second into DynamoDB and SQS, ours and boto3's, and the ratio.
+"""Puts the same rows into a store with the sink and with the store's own client, in turns, and prints the ratio.
 
-One process; the two take turns with the same rows, and the median of seven ratios counts. A server of our own answers
-each call at once and keeps nothing, so that only the clients are measured: a real service is slower, and then both
-sides wait for it. Ours begins with an Arrow chunk, as in a task: it makes values, ids and items of it. boto3 begins
-with rows that are Python values, and puts them with `batch_writer`, or ten at a time with `send_message_batch`.
+`python -m benchmarks.stores dynamodb|sqs|mongodb|opensearch [ROWS] [TURNS]`. The sink gets Arrow chunks as a task does.
+The client gets Python's values, which it would have to make of such chunks first, as many at a time as the sink sends.
+MongoDB and OpenSearch are the servers of the tests. For DynamoDB and SQS a server of our own answers each call at once
+and keeps nothing, so that only the clients are measured: a real service is slower, and then both sides wait for it.
 """
 
 from __future__ import annotations
@@ -20,24 +20,34 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import boto3
-import pyarrow as pa
+import pymongo
+from opensearchpy import OpenSearch
+from opensearchpy.helpers import bulk
 
+from gluepot.connectors.contracts import DocumentStore
 from gluepot.connectors.documents.sink import UnrecordedSink
 from gluepot.connectors.registry import connector
 from gluepot.connectors.values import CommitKey
 from gluepot.frames.chunk import Chunk
+from gluepot.frames.objects import batch_from_objects
+from tests.mongodb import mongodb_endpoint
+from tests.opensearch import opensearch_endpoint
 
-RUNS = 7
-CHUNK_ROWS = 5_000
+CHUNK_ROWS = 8192
+KEY = CommitKey("benchmark", 0, "put")
 REGION = "us-east-1"
 TABLE = {
     "Table": {
         "TableName": "orders",
         "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
-        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "N"}],
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
         "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"},
     }
 }
+
+
+Rows = list[dict[str, Any]]
+Put = Callable[[Rows], None]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -70,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def server() -> Iterator[str]:
+def taking_server() -> Iterator[str]:
     """Run the server in a process of its own; yield its URL."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -86,97 +96,99 @@ def server() -> Iterator[str]:
         os.waitpid(child, 0)
 
 
-def rows_of(count: int) -> pa.RecordBatch:
-    """Return rows of some 150 bytes."""
-    numbers = range(count)
-    return pa.record_batch(
+@contextmanager
+def dynamodb() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that puts rows by boto3's own writer of batches."""
+    with taking_server() as url:
+        table = boto3.resource("dynamodb", endpoint_url=url, region_name=REGION).Table("orders")
+
+        def put(rows: Rows) -> None:
+            with table.batch_writer() as batch:
+                for row in rows:
+                    batch.put_item(Item=row)
+
+        options = {"dynamodb.output.tableName": "orders", "endpointUrl": url, "region": REGION}
+        yield connector("dynamodb").new_document_store(options), put
+
+
+@contextmanager
+def sqs() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that sends ten messages at a time by boto3."""
+    with taking_server() as url:
+        client, queue = boto3.client("sqs", endpoint_url=url, region_name=REGION), f"{url}/123/orders"
+
+        def put(rows: Rows) -> None:
+            for at in range(0, len(rows), 10):
+                some = rows[at : at + 10]
+                entries = [{"Id": str(n), "MessageBody": json.dumps(row, default=str)} for n, row in enumerate(some)]
+                client.send_message_batch(QueueUrl=queue, Entries=entries)
+
+        yield connector("sqs").new_document_store({"queueUrl": queue, "endpointUrl": url, "region": REGION}), put
+
+
+@contextmanager
+def mongodb() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that puts rows by pymongo."""
+    with mongodb_endpoint() as uri, pymongo.MongoClient(uri) as client:
+
+        def put(rows: Rows) -> None:
+            for at in range(0, len(rows), 512):
+                some = [pymongo.ReplaceOne({"_id": row["id"]}, row, upsert=True) for row in rows[at : at + 512]]
+                client["benchmark"]["client"].bulk_write(some, ordered=False)
+
+        options = {"connection.uri": uri, "database": "benchmark", "collection": "sink"}
+        yield connector("mongodb").new_document_store(options), put
+
+
+@contextmanager
+def opensearch() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that puts rows by opensearch-py."""
+    with opensearch_endpoint() as url:
+        client = OpenSearch([url])
+
+        def put(rows: Rows) -> None:
+            bulk(client, ({"_index": "client", "_id": row["id"], "_source": row} for row in rows), chunk_size=1000)
+
+        options = {"opensearch.nodes": url, "opensearch.resource": "sink", "opensearch.mapping.id": "id"}
+        yield connector("opensearch").new_document_store(options), put
+
+
+STORES = {"dynamodb": dynamodb, "sqs": sqs, "mongodb": mongodb, "opensearch": opensearch}
+
+
+def main(kind: str, count: int = 50_000, turns: int = 5) -> None:
+    """Print rows in a second of both sides, and their ratio; the first turn warms the server and does not count."""
+    number = Decimal if kind == "dynamodb" else float  # boto3 takes no floats, and pymongo no decimals
+    rows = [
         {
-            "id": pa.array(numbers, pa.int64()),
-            "customer": pa.array([f"customer-{n % 1009}" for n in numbers]),
-            "amount": pa.array([Decimal(n % 100_000) / 100 for n in numbers], pa.decimal128(12, 2)),
-            "paid": pa.array([n % 3 == 0 for n in numbers]),
-            "tags": pa.array([["a", "b", str(n % 7)] for n in numbers]),
-            "address": pa.array([{"city": f"city {n % 97}", "zip": str(n % 9973)} for n in numbers]),
+            "id": f"{n:032x}",
+            "n": n,
+            "text": f"row {n}",
+            "ratio": number(n) / 4,
+            "kind": ("a", "b", "c")[n % 3],
+            "flag": n % 2 == 0,
         }
-    )
-
-
-def ours(kind: str, options: dict[str, Any], batch: pa.RecordBatch) -> Callable[[], object]:
-    """Return what a task does with the rows."""
-    store = connector(kind).new_document_store(options)
-
-    def put() -> None:
-        chunks = (Chunk(batch.slice(at, CHUNK_ROWS)) for at in range(0, batch.num_rows, CHUNK_ROWS))
-        UnrecordedSink(store, CommitKey("q", 0, "write")).write(chunks, 0, "a")
-
-    return put
-
-
-def dynamodb_client(url: str, rows: list[dict[str, Any]]) -> Callable[[], object]:
-    """Return the loop with boto3's own writer of batches."""
-    table = boto3.resource("dynamodb", endpoint_url=url, region_name=REGION).Table("orders")
-
-    def put() -> None:
-        with table.batch_writer() as batch:
-            for row in rows:
-                batch.put_item(Item=row)
-
-    return put
-
-
-def sqs_client(url: str, rows: list[dict[str, Any]]) -> Callable[[], object]:
-    """Return the loop that sends ten messages at a time."""
-    client = boto3.client("sqs", endpoint_url=url, region_name=REGION)
-
-    def put() -> None:
-        for at in range(0, len(rows), 10):
-            some = rows[at : at + 10]
-            entries = [{"Id": str(n), "MessageBody": json.dumps(row, default=str)} for n, row in enumerate(some)]
-            client.send_message_batch(QueueUrl=f"{url}/123/orders", Entries=entries)
-
-    return put
-
-
-def measure(name: str, sides: dict[str, Callable[[], object]], rows: int) -> None:
-    """Run the sides in turns and print the medians."""
-    secs: dict[str, list[float]] = {side: [] for side in sides}
-    for run in range(RUNS + 1):
-        for side, put in sides.items():
-            began = time.perf_counter()
-            put()
-            if run:  # the first warms up
-                secs[side].append(time.perf_counter() - began)
-    for side, taken in secs.items():
-        print(f"{name:>8} {side:>5}: {rows / statistics.median(taken):>8,.0f} rows/s")
-    ratio = statistics.median(theirs / our for our, theirs in zip(secs["ours"], secs["boto3"], strict=True))
-    print(f"{name:>8} ratio: {ratio:.2f} (goal 0.8)")
-
-
-def main() -> None:
-    """Measure and print."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+        for n in range(count)
+    ]
     os.environ.update(AWS_ACCESS_KEY_ID="testing", AWS_SECRET_ACCESS_KEY="testing")
-    batch = rows_of(count)
-    rows = batch.to_pylist()
-    with server() as url:
-        where = {"endpointUrl": url, "region": REGION}
-        measure(
-            "dynamodb",
-            {
-                "ours": ours("dynamodb", {"dynamodb.output.tableName": "orders", **where}, batch),
-                "boto3": dynamodb_client(url, rows),
-            },
-            count,
-        )
-        measure(
-            "sqs",
-            {
-                "ours": ours("sqs", {"queueUrl": f"{url}/123/orders", **where}, batch),
-                "boto3": sqs_client(url, rows),
-            },
-            count,
-        )
+    chunks = [Chunk(batch_from_objects(rows[at : at + CHUNK_ROWS])) for at in range(0, count, CHUNK_ROWS)]
+    with STORES[kind]() as (store, put):
+        sides: dict[str, Callable[[], object]] = {
+            "client": lambda: put(rows),
+            "sink": lambda: UnrecordedSink(store, KEY).write(iter(chunks), 0, "a"),
+        }
+        found: dict[str, list[float]] = {name: [] for name in sides}
+        for turn in range(turns + 1):
+            for name, run in sides.items():
+                began = time.perf_counter()
+                run()
+                if turn:
+                    found[name].append(count / (time.perf_counter() - began))
+    for name, rates in found.items():
+        print(f"{name}: {statistics.median(rates):,.0f} rows/s ({min(rates):,.0f} to {max(rates):,.0f})")
+    ratios = [sink / client for sink, client in zip(found["sink"], found["client"], strict=True)]
+    print(f"ratio: {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -53,13 +53,17 @@ class Address:
 ADDRESS_OPTIONS = ("region", "endpointUrl", "awsSTSRoleARN", "awsSTSSessionName")
 
 
-@cache
 def aws_client(service: str, address: Address) -> Any:
     """Return this process's client of a service; threads may share it. It calls once and retries nothing.
 
     Raises:
         ConfigError: there is no region, or there are no credentials.
     """
+    return _client(service, address, os.getpid())
+
+
+@cache
+def _client(service: str, address: Address, process: int) -> Any:  # noqa: ARG001  a fork opens its own
     import botocore.session  # noqa: PLC0415  few jobs call such a service
     from botocore.config import Config  # noqa: PLC0415
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from gluepot.connectors.documents.bulk import REFUSED, Answer, Entry, Limits, send_all
@@ -153,8 +154,15 @@ def _update(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _identity(key: Any) -> Hashable:
-    """Return what two keys have in common if MongoDB takes them for one."""
-    return repr(key) if isinstance(key, dict) else key
+    """Return what two keys have in common if MongoDB takes them for one.
+
+    Python takes True for 1, and a date for something else than its midnight; for MongoDB it is the other way round.
+    """
+    if isinstance(key, bool | dict):
+        return type(key), repr(key)
+    is_day = isinstance(key, date) and not isinstance(key, datetime)
+    found: Hashable = datetime(key.year, key.month, key.day, tzinfo=UTC) if is_day else key
+    return found
 
 
 def sorted_out(

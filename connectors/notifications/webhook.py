@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -76,7 +77,7 @@ class WebhookStore:
         body = bodies[0] if self.batch_size == 1 else b"[" + b",".join(bodies) + b"]"
         headers = {"Content-Type": "application/json", IDEMPOTENCY_KEY: ",".join(ids), **dict(self.headers)}
         try:
-            answer = _pool().request(self.method, self.url, body=body, headers=headers, redirect=False)
+            answer = _pool(os.getpid()).request(self.method, self.url, body=body, headers=headers, redirect=False)
         except urllib3.exceptions.HTTPError as away:
             raise TransientError(f"The {self.place} does not answer ({type(away).__name__}).") from away
         said = f"HTTP {answer.status}: {answer.data[:_SAID_CHARACTERS].decode(errors='replace')}".strip().rstrip(":")
@@ -90,7 +91,7 @@ class WebhookStore:
 
 
 @cache
-def _pool() -> urllib3.PoolManager:
+def _pool(process: int) -> urllib3.PoolManager:  # noqa: ARG001  a fork opens its own
     return urllib3.PoolManager(
         maxsize=8, retries=False, timeout=urllib3.Timeout(connect=_CONNECT_SECS, read=_ANSWER_SECS)
     )

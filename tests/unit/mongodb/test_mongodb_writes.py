@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
@@ -41,6 +42,17 @@ def test_each_row_replaces_the_document_of_its_id_or_makes_it():
 def test_of_rows_that_replace_each_other_the_last_is_sent():
     entries, _ = made(documents({"_id": 5, "n": 1}, {"_id": 6}, {"_id": 5, "n": 3}), REPLACING)
     assert sorted((one.index, one.body["q"]["_id"], one.key) for one in entries) == [(1, 6, ""), (2, 5, "")]
+
+
+def test_ids_that_only_python_takes_for_one_are_two_and_those_that_only_mongodb_does_are_one():
+    entries, _ = made(
+        documents({"_id": 1}, {"_id": True}, {"_id": "True"}, {"_id": {"a": 1}}, {"_id": "{'a': 1}"}), REPLACING
+    )
+    assert [one.index for one in entries] == [0, 1, 2, 3, 4]
+    entries, _ = made(
+        documents({"_id": date(2026, 1, 1), "n": 1}, {"_id": datetime(2026, 1, 1, tzinfo=UTC), "n": 2}), REPLACING
+    )
+    assert [one.index for one in entries] == [1]
 
 
 def test_updates_of_one_document_are_sent_one_after_the_other():

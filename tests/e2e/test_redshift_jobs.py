@@ -164,18 +164,23 @@ class Copying:
         }
 
 
-def test_a_job_killed_between_its_write_and_its_commit_has_copied_every_row_once(launch, tmp_path, postgresql, server):
+@pytest.mark.parametrize(
+    "places", [["jdbc.publishing", "jdbc.published"], pytest.param(list(KILLS), marks=pytest.mark.long)]
+)
+def test_a_job_killed_between_its_write_and_its_commit_has_copied_every_row_once(
+    launch, tmp_path, postgresql, server, places
+):
     with new_database(postgresql) as url, psycopg.connect(url, autocommit=True) as database:
         job = Copying(launch, tmp_path, url, server)
         database.execute("CREATE TABLE orders AS SELECT n::bigint AS id FROM generate_series(1, 100) AS n")
-        for rows, (place, visible) in enumerate(KILLS.items(), start=100):
+        for rows, place in enumerate(places, start=100):
             killed = job.start(GLUEPOT_FAILPOINT=place)
             assert killed.exit_code() == KILLED, (place, killed.err)
-            assert job.copied() == (list(range(1, rows + 1)) if visible else []), place
+            assert job.copied() == (list(range(1, rows + 1)) if KILLS[place] else []), place
             database.execute("INSERT INTO orders VALUES (%s)", [rows + 1])
         again = job.start()
         assert again.exit_code() == 0, again.err
-    assert job.copied() == list(range(1, 101 + len(KILLS)))
+    assert job.copied() == list(range(1, 101 + len(places)))
     assert job.staged() == {"parquet", "receipt"}  # of the last append
 
 

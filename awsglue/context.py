@@ -299,7 +299,7 @@ class GlueContext(SQLContext):
             return frame
         if is_of_database(table):
             options = {**_staged_in(redshift_tmp_dir), **as_options(additional_options)}
-            there = database_read(table, options)
+            there = database_read(table, options, writes=True)
             return self.write_dynamic_frame_from_options(
                 frame, there.kind, there.options, transformation_ctx=transformation_ctx
             )

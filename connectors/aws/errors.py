@@ -73,6 +73,10 @@ class Throttled(TransientError):
     """The service asks to be called less often."""
 
 
+class NotThere(ConfigError):
+    """There is no table, queue, topic or stream of that name."""
+
+
 def plain_code(code: str) -> str:
     """Return an error code without the name of its service's protocol, such as `com.amazonaws.sqs#`."""
     return code.rpartition("#")[2]
@@ -92,7 +96,7 @@ def from_answer(where: str, answer: Mapping[str, Any]) -> EtlError:
     if code in THROTTLED:
         return Throttled(f"{where} asks to be called less often ({said}).")
     if code in MISSING:
-        return ConfigError(f"{where} is not there ({said}); create it, or correct its name.")
+        return NotThere(f"{where} is not there ({said}); create it, or correct its name.")
     if code in NOT_ALLOWED:
         return ConfigError(f"{where} may not be used ({said}); check credentials, role, policy and region.")
     if code in PASSING or status >= _AWAY_STATUS:

@@ -9,6 +9,8 @@ from typing import Any
 from gluepot.catalog.values import Table
 from gluepot.core.errors import ConfigError
 
+_DYNAMODB = "dynamodb"
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRead:
@@ -24,20 +26,34 @@ class DatabaseRead:
 
 
 def is_of_database(table: Table) -> bool:
-    """Return whether a table stands for one in a database, which it does if it names a connection."""
-    return "connectionName" in table.parameters
+    """Return whether a table stands for one in a database: if it names a connection, or is one of DynamoDB."""
+    return "connectionName" in table.parameters or _is_of_dynamodb(table)
 
 
-def database_read(table: Table, options: Mapping[str, Any]) -> DatabaseRead:
-    """Return how a table is read, and written.
+def connection_of(table: Table) -> str:
+    """Return the name of the connection of a table in a database; empty for DynamoDB, which needs none."""
+    return table.parameters.get("connectionName", "")
+
+
+def _is_of_dynamodb(table: Table) -> bool:
+    return table.parameters.get("classification", "").lower() == _DYNAMODB
+
+
+def database_read(table: Table, options: Mapping[str, Any], *, writes: bool = False) -> DatabaseRead:
+    """Return how a table is read or written.
 
     Args:
-        table: one that `is_of_database`; its location is `database.schema.table`, or `database.table`.
+        table: one that `is_of_database`; its location is `database.schema.table`, or `database.table`, or the
+            ARN of a table of DynamoDB.
         options: `additional_options`; they override the table's own.
+        writes: whether it is written.
 
     Raises:
         ConfigError: the location names no table.
     """
+    if _is_of_dynamodb(table):
+        option = "dynamodb.output.tableName" if writes else "dynamodb.input.tableName"
+        return DatabaseRead(_DYNAMODB, {option: table.storage.location, **options})
     database, dot, name = table.storage.location.partition(".")
     if not dot or not name:
         raise ConfigError(
@@ -45,7 +61,7 @@ def database_read(table: Table, options: Mapping[str, Any]) -> DatabaseRead:
         )
     told = {
         "useConnectionProperties": "true",
-        "connectionName": table.parameters["connectionName"],
+        "connectionName": connection_of(table),
         "database": database,
         "dbtable": name,
     }

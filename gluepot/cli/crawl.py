@@ -205,7 +205,7 @@ def _print(report: CrawlReport, settings: CrawlSettings, *, explain: bool, dry_r
 
 
 def _places(settings: CrawlSettings) -> list[str]:
-    return [*(one.url for one in settings.targets), *(one.title for one in settings.jdbc_targets)]
+    return [*(one.url for one in settings.targets), *(one.title for one in settings.database_targets)]
 
 
 def _print_left_out(some: Sequence[LeftOut], number: int, noun: str, what: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, overload
 import pyarrow as pa
 
 from gluepot.catalog.changes import changes_in_words
-from gluepot.catalog.databases import is_of_database
+from gluepot.catalog.databases import connection_of, is_of_database
 from gluepot.catalog.values import Partition, Table
 from gluepot.core.errors import ConfigError
 from gluepot.core.plural import counted
@@ -274,7 +274,7 @@ def _identity(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     """Return the name of a table, and its entry if the catalog has it."""
     if found.name:
         return found.name, catalogued.tables.get(found.name)
-    own = last_part(found.location) if found.relation is None else found.relation.location
+    own = last_part(found.location) if found.relation is None else found.relation.name or found.relation.location
     first = table_name(settings.prefix, own)
     for name in (first, table_name_at(found.location, first)):
         there = catalogued.tables.get(name)
@@ -558,7 +558,7 @@ def _counts(body: Mapping[str, Any]) -> dict[str, str]:
 def _place_of(there: Table) -> str:
     """Return the place of a table of the catalog."""
     location = there.storage.location
-    return place_of(there.parameters["connectionName"], location) if is_of_database(there) else _place(location)
+    return place_of(connection_of(there), location) if is_of_database(there) else _place(location)
 
 
 def _place_found(found: FoundTable) -> str:

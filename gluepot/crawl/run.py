@@ -13,7 +13,7 @@ from itertools import islice
 import pyarrow as pa
 
 from gluepot.catalog.connections import jdbc_connection, load
-from gluepot.catalog.databases import is_of_database
+from gluepot.catalog.databases import connection_of, is_of_database
 from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Database, Entry, Partition, Table
 from gluepot.core.errors import ConfigError, EtlError, TransientError
@@ -25,6 +25,7 @@ from gluepot.crawl.classify.builtin import classify
 from gluepot.crawl.classify.head import read_head
 from gluepot.crawl.events import ChangedPlaces
 from gluepot.crawl.grouping import MOST_FILES_AS_TABLES, GroupRules, group
+from gluepot.crawl.items import Scan, found_items, is_table, scan
 from gluepot.crawl.known import Fitted, fit, known_folders, root_of, roots_of
 from gluepot.crawl.lakes import lake_table
 from gluepot.crawl.listing import Listing, files_in, files_of, has_files, only_file
@@ -32,7 +33,7 @@ from gluepot.crawl.names import path_of, place_of
 from gluepot.crawl.plan import Action, Catalogued, Known, Seen, plan
 from gluepot.crawl.queues import MOST_MESSAGES, EventQueue, Round, dead_letters_of, next_round, open_queue
 from gluepot.crawl.relations import Inventory, found_relations, inventory, is_meant
-from gluepot.crawl.settings import EVENTS, NEW_FOLDERS, CrawlSettings, JdbcTarget, Target
+from gluepot.crawl.settings import EVENTS, NEW_FOLDERS, CrawlSettings, DynamodbTarget, JdbcTarget, Target
 from gluepot.crawl.tables import INDEX, UPDATED_BY
 from gluepot.crawl.values import Classified, FileKind, FoundRelation, FoundTable, Leaf, Step, Tally
 
@@ -142,6 +143,7 @@ def crawl(
     dry_run: bool = False,
     tells: bool = False,
     ask: Inventory = lambda target: inventory(target, jdbc_connection(load().get(target.connection))),
+    scan_items: Scan = scan,
     open_queue: Callable[[str], EventQueue] = open_queue,
     most_messages: int = MOST_MESSAGES,
 ) -> CrawlReport:
@@ -158,6 +160,7 @@ def crawl(
         dry_run: write nothing.
         tells: note the changes of the catalog, which the service tells as events.
         ask: lists the tables of a database.
+        scan_items: looks at a table of DynamoDB.
         open_queue: opens a queue with events, by its ARN.
         most_messages: how many messages a round takes.
 
@@ -186,6 +189,11 @@ def crawl(
             found += _of_database(database, own, ask, report, seen)
         except EtlError as error:
             report.failed_targets.append(LeftOut(database.title, str(error)))
+    for table in settings.dynamodb_targets:
+        try:
+            found += _of_dynamodb(table, own, scan_items, report, seen)
+        except EtlError as error:
+            report.failed_targets.append(LeftOut(table.title, str(error)))
     _check_targets(settings, report)
     seen.add_files(one for one in own if not is_of_database(one))
     reach("crawl.classified")
@@ -193,7 +201,7 @@ def crawl(
 
 
 def _check_targets(settings: CrawlSettings, report: CrawlReport) -> None:
-    if len(report.failed_targets) == len(settings.targets) + len(settings.jdbc_targets):
+    if len(report.failed_targets) == len(settings.targets) + len(settings.database_targets):
         raise ConfigError(f"No target could be crawled. {report.failed_targets[0].why}")
 
 
@@ -204,7 +212,7 @@ def _databases(settings: CrawlSettings, catalog: Catalog, *, make_database: bool
         ConfigError: it is not, and is not to be made.
     """
     names = {one.name for one in catalog.databases()}
-    makes = bool(settings.targets or settings.jdbc_targets)
+    makes = bool(settings.targets or settings.database_targets)
     wanted = {settings.database} if makes else {one.database.lower() for one in settings.catalog_targets}
     if wanted <= names:
         return True
@@ -510,13 +518,29 @@ def _of_database(
         place_of(target.connection, one.storage.location)
         for one in own
         if is_of_database(one)
-        and one.parameters["connectionName"] == target.connection
+        and connection_of(one) == target.connection
         and (path := path_of(target.database, one.storage.location)) is not None
         and is_meant(target, path)
     ]
     seen.add_relations((one.relation for one in found if one.relation is not None), covered)
     outcome = f"{counted(len(found), 'table')} of {len(there)}"
     report.steps.append(Step(target.title, "the tables of the database", "path and exclusions choose", outcome))
+    return found
+
+
+def _of_dynamodb(
+    target: DynamodbTarget, own: Iterable[Table], scan_items: Scan, report: CrawlReport, seen: _Places
+) -> list[FoundTable]:
+    scanned = scan_items(target)
+    found = [] if scanned is None else [found_items(scanned)]
+    covered = [
+        place_of("", one.storage.location)
+        for one in own
+        if is_of_database(one) and not connection_of(one) and is_table(target, one.storage.location)
+    ]
+    seen.add_relations((one.relation for one in found if one.relation is not None), covered)
+    outcome = counted(len(scanned.schema), "column") if scanned else "no such table"
+    report.steps.append(Step(target.title, "the items", "all of them" if target.scans_all else "a sample", outcome))
     return found
 
 

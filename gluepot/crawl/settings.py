@@ -24,7 +24,9 @@ _OF_FILES, _OF_LAKES = "S3Targets", {"DeltaTargets": "DeltaTables", "IcebergTarg
 _OF_TABLES = "CatalogTargets"
 _OF_DATABASES = "JdbcTargets"
 _ADDITIONAL = ("COMMENTS", "RAWTYPES")
-_LATER = ("MongoDBTargets", "DynamoDBTargets", "HudiTargets")
+_OF_DYNAMODB = "DynamoDBTargets"
+_LATER = ("MongoDBTargets", "HudiTargets")
+_LEAST_RATE, _MOST_RATE, _USUAL_RATE = 0.1, 1.5, 0.5
 # A path names a schema and a table below the database.
 _DEEPEST = 2
 _QUEUE, _DEAD_LETTERS = "EventQueueArn", "DlqEventQueueArn"
@@ -124,6 +126,26 @@ class JdbcTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class DynamodbTarget:
+    """A table of DynamoDB.
+
+    Args:
+        table: its name or ARN.
+        scans_all: whether all items tell the columns, and not a sample.
+        scan_rate: the part of the table's read capacity that the crawl may use.
+    """
+
+    table: str
+    scans_all: bool = True
+    scan_rate: float = _USUAL_RATE
+
+    @property
+    def title(self) -> str:
+        """The target in messages."""
+        return f"dynamodb:{self.table}"
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogTarget:
     """Tables of the catalog that a crawl brings up to date.
 
@@ -145,6 +167,7 @@ class CrawlSettings:
         database: that gets the tables.
         targets: folders and files.
         jdbc_targets: tables of databases.
+        dynamodb_targets: tables of DynamoDB.
         catalog_targets: tables of the catalog instead.
         prefix: of the names of tables.
         classifiers: of one's own, in order.
@@ -163,6 +186,7 @@ class CrawlSettings:
     database: str
     targets: tuple[Target, ...] = ()
     jdbc_targets: tuple[JdbcTarget, ...] = ()
+    dynamodb_targets: tuple[DynamodbTarget, ...] = ()
     catalog_targets: tuple[CatalogTarget, ...] = ()
     prefix: str = ""
     classifiers: tuple[Custom, ...] = field(default=())
@@ -175,6 +199,11 @@ class CrawlSettings:
     table_level: int | None = None
     table_threshold: int | None = None
     partition_index: bool = True
+
+    @property
+    def database_targets(self) -> tuple[JdbcTarget | DynamodbTarget, ...]:
+        """The targets that are no files."""
+        return (*self.jdbc_targets, *self.dynamodb_targets)
 
 
 def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ()) -> CrawlSettings:
@@ -203,6 +232,7 @@ def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ())
         database=str(given.get("DatabaseName") or "").lower(),
         targets=(*files, *lakes),
         jdbc_targets=tuple(map(_jdbc_target, targets.get(_OF_DATABASES) or ())),
+        dynamodb_targets=tuple(map(_dynamodb_target, targets.get(_OF_DYNAMODB) or ())),
         catalog_targets=tables,
         prefix=str(given.get("TablePrefix") or ""),
         classifiers=tuple(classifiers),
@@ -217,8 +247,9 @@ def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ())
 def _check_kinds(targets: Mapping[str, Any]) -> None:
     if later := [name for name in _LATER if targets.get(name)]:
         raise ConfigError(
-            f"Targets has {later[0]}, which cannot be crawled yet; use S3Targets, JdbcTargets, DeltaTargets,"
-            " IcebergTargets or CatalogTargets, or describe the tables with `gluepot catalog create-table`."
+            f"Targets has {later[0]}, which cannot be crawled yet; use S3Targets, JdbcTargets, DynamoDBTargets,"
+            " DeltaTargets, IcebergTargets or CatalogTargets, or describe the tables with"
+            " `gluepot catalog create-table`."
         )
 
 
@@ -261,8 +292,18 @@ def _jdbc_target(given: Mapping[str, Any]) -> JdbcTarget:
     )
 
 
+def _dynamodb_target(given: Mapping[str, Any]) -> DynamodbTarget:
+    table, rate = str(given.get("Path") or ""), given.get("scanRate")
+    if not table:
+        raise ConfigError("A target of DynamoDBTargets has no Path; give the name of a table.")
+    if rate is not None and not _LEAST_RATE <= rate <= _MOST_RATE:
+        raise ConfigError(f"scanRate is {rate}; use a number from {_LEAST_RATE} to {_MOST_RATE}, or leave it out.")
+    scans_all = given.get("scanAll")
+    return DynamodbTarget(table, scans_all is None or bool(scans_all), _USUAL_RATE if rate is None else float(rate))
+
+
 def _checked(settings: CrawlSettings) -> CrawlSettings:
-    makes = bool(settings.targets or settings.jdbc_targets)
+    makes = bool(settings.targets or settings.database_targets)
     if not makes and not settings.catalog_targets:
         raise ConfigError("Targets is empty; name at least one folder, such as S3Targets=[{Path: s3://bucket/folder}].")
     if makes and settings.catalog_targets:
@@ -271,8 +312,8 @@ def _checked(settings: CrawlSettings) -> CrawlSettings:
         raise ConfigError("DatabaseName is missing; name the database that gets the tables.")
     if settings.catalog_targets and settings.delete != "LOG":
         raise ConfigError("A crawler of CatalogTargets makes and deletes no tables; set DeleteBehavior to LOG.")
-    if settings.recrawl in {NEW_FOLDERS, EVENTS} and (settings.catalog_targets or settings.jdbc_targets):
-        other = _OF_TABLES if settings.catalog_targets else _OF_DATABASES
+    if settings.recrawl in {NEW_FOLDERS, EVENTS} and (settings.catalog_targets or settings.database_targets):
+        other = _OF_TABLES if settings.catalog_targets else _OF_DATABASES if settings.jdbc_targets else _OF_DYNAMODB
         raise ConfigError(f"RecrawlBehavior {settings.recrawl} needs S3Targets; use {EVERYTHING} for {other}.")
     if settings.recrawl == EVENTS:
         _check_events(settings.targets)

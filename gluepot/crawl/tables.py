@@ -99,9 +99,10 @@ def _relation_body(found: FoundRelation, classification: str, crawler: str, run_
     parameters = {
         "classification": classification,
         "compressionType": "none",
-        "connectionName": found.connection,
+        **({"connectionName": found.connection} if found.connection else {}),
         "typeOfData": "view" if found.is_view else "table",
         **_VERSIONS,
+        **found.parameters,
         UPDATED_BY: crawler,
         **({RUN_ID: run_id} if run_id else {}),
     }

@@ -132,11 +132,13 @@ class FoundRelation:
     """A table in a database that a crawl found.
 
     Args:
-        connection: name of the connection that leads to it.
-        location: `database.schema.table`, or `database.table`.
+        connection: name of the connection that leads to it; empty for DynamoDB, which needs none.
+        location: `database.schema.table`, or `database.table`; of DynamoDB the ARN.
         columns: as the catalog has them.
         is_view: whether it is a view.
         description: the comment that the database has; empty for none.
+        name: what the table of the catalog is called after; empty for the location.
+        parameters: further ones of the table.
     """
 
     connection: str
@@ -144,6 +146,8 @@ class FoundRelation:
     columns: Sequence[Mapping[str, Any]]
     is_view: bool = False
     description: str = ""
+    name: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

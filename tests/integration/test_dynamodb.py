@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from random import Random
 from uuid import uuid4
 
 import boto3
@@ -11,8 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from awsglue import DynamicFrame
+from awsglue.data_catalog import current_catalog
 from gluepot.connectors.registry import connector
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.crawl.run import crawl
+from gluepot.crawl.settings import crawl_settings
 from gluepot.frames.rows import rows
 
 
@@ -188,3 +192,49 @@ def test_an_export_that_fails_is_told(kinesis, table, where):
                 **where,
             }
         )
+
+
+@pytest.fixture
+def catalog(kinesis, tmp_path, monkeypatch):
+    for name, value in {
+        "GLUEPOT_STATE": str(tmp_path / "state"), "AWS_ENDPOINT_URL_DYNAMODB": kinesis, "AWS_REGION": "us-east-1",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("GLUEPOT_CATALOG", raising=False)
+    return current_catalog()
+
+
+def crawled(catalog, table, **target):
+    targets = {"DynamoDBTargets": [{"Path": table.name, **target}]}
+    settings = crawl_settings({"Name": "items", "DatabaseName": "shop", "Targets": targets})
+    return crawl(settings, catalog, Random(1), make_database=True)
+
+
+def test_a_crawled_table_is_read_and_written_by_name_and_deprecated_when_it_is_gone(glue_context, catalog, kinesis):
+    made = boto3.resource("dynamodb", endpoint_url=kinesis, region_name="us-east-1").create_table(
+        TableName=f"Crawled-{uuid4().hex[:8]}",
+        KeySchema=[{"AttributeName": "n", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "n", "AttributeType": "N"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    for n in range(3):
+        made.put_item(Item={"n": n, "text": "a", "inner": {"x": Decimal("0.5")}})
+
+    (action,) = crawled(catalog, made).tables
+    assert (action.outcome, action.table) == ("created", made.name.lower().replace("-", "_"))
+    table = catalog.table("shop", action.table)
+    assert {one["Name"]: one["Type"] for one in table.storage.body["Columns"]} == {
+        "n": "bigint", "text": "string", "inner": "struct<x:double>",
+    }  # fmt: skip
+    by_name = {"database": "shop", "table_name": action.table}
+    # A catalog entry has no endpoint, and Spark's processes have the environment from before this test.
+    where = {"endpointUrl": kinesis, "region": "us-east-1"}
+    assert glue_context.create_dynamic_frame.from_catalog(**by_name, additional_options=where).count() == 3
+    glue_context.write_dynamic_frame.from_catalog(
+        frame_of(glue_context, [{"n": 7}]), **by_name, additional_options=where
+    )
+    assert [int(one["n"]) for one in held(made)] == [0, 1, 2, 7]
+
+    assert [one.outcome for one in crawled(catalog, made, scanAll=False).tables] == ["unchanged"]
+    made.delete()
+    assert [one.outcome for one in crawled(catalog, made).tables] == ["deprecated"]

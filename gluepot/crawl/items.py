@@ -1,0 +1,83 @@
+"""Tables of DynamoDB: their items tell the columns (docs/glue 11.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from gluepot.crawl.schemas import catalog_columns, merged
+from gluepot.crawl.settings import DynamodbTarget
+from gluepot.crawl.values import FileKind, FoundRelation, FoundTable
+
+DYNAMODB = "dynamodb"
+SAMPLED_ITEMS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A table of DynamoDB.
+
+    Args:
+        description: `Table` of DescribeTable.
+        schema: the merged schema of the items.
+    """
+
+    description: Mapping[str, Any]
+    schema: pa.Schema
+
+
+Scan = Callable[[DynamodbTarget], Scanned | None]
+"""Returns the table of a target; None if it is not there."""
+
+
+def scan(target: DynamodbTarget) -> Scanned | None:
+    """Ask DynamoDB for a table and its items; see `Scan`.
+
+    Raises:
+        ConfigError: the table may not be read.
+        TransientError: DynamoDB does not answer.
+    """
+    from gluepot.connectors.aws.errors import NotThere  # noqa: PLC0415  few crawls have such targets
+    from gluepot.connectors.dynamodb.settings import read_settings  # noqa: PLC0415  as above
+    from gluepot.connectors.dynamodb.source import dynamodb_read  # noqa: PLC0415  as above
+    from gluepot.connectors.dynamodb.store import described  # noqa: PLC0415  as above
+
+    options = {"dynamodb.input.tableName": target.table, "dynamodb.throughput.read.percent": str(target.scan_rate)}
+    try:
+        read = dynamodb_read(options)
+        description = described(read_settings(options).table)
+    except NotThere:
+        return None
+    schemas, items = [], 0
+    for chunk in (chunk for split in read.splits for chunk in read.source.read(split)):
+        batch = chunk.batch if target.scans_all else chunk.batch.slice(0, SAMPLED_ITEMS - items)
+        schemas.append(batch.schema)
+        items += batch.num_rows
+        if not target.scans_all and items >= SAMPLED_ITEMS:
+            break
+    return Scanned(description, merged(schemas))
+
+
+def is_table(target: DynamodbTarget, arn: str) -> bool:
+    """Tell whether a target means the table of an ARN."""
+    return arn == target.table or arn.rpartition("/")[2] == target.table
+
+
+def found_items(scanned: Scanned) -> FoundTable:
+    """Return a table as a crawl has found it."""
+    told = scanned.description
+    keys = {one["KeyType"]: one["AttributeName"] for one in told.get("KeySchema", ())}
+    count, size_bytes = int(told.get("ItemCount", 0)), int(told.get("TableSizeBytes", 0))
+    parameters = {
+        "sizeKey": str(size_bytes),
+        "recordCount": str(count),
+        "averageRecordSize": str(size_bytes // count if count else 0),
+        **({"hashKey": keys["HASH"]} if "HASH" in keys else {}),
+        **({"rangeKey": keys["RANGE"]} if "RANGE" in keys else {}),
+    }
+    columns = catalog_columns(scanned.schema, by_place=False)
+    relation = FoundRelation("", told["TableArn"], columns, name=told["TableName"], parameters=parameters)
+    return FoundTable(DYNAMODB, "", "", FileKind(DYNAMODB, schema=scanned.schema), relation=relation)

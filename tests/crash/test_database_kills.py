@@ -1,7 +1,7 @@
 """Jobs with tables in MariaDB are killed, and PyMySQL counts: nothing lost, doubled, invented.
 
-`make test` kills after the transaction was committed, when a repetition could write the rows again. The other points
-and random kills are a part of `make test-long`.
+Both are a part of `make test-long`. In `make test`, tests/contract/test_table_sinks.py stops writes to MariaDB at each
+step, and tests/e2e/test_jdbc_crashes.py kills jobs with tables in PostgreSQL, which go through the same engine.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ SEED = int(os.environ.get("GLUEPOT_CRASH_SEED", "20261126"))
 KILLS = 20
 
 
+@pytest.mark.long
 def test_a_job_killed_after_its_transaction_writes_every_record_once(tmp_path):
     with new_streams({"kafka"}, tmp_path) as new_stream:
         plan = Plan("sink", LANE, ANY_ORDER, f"{SEED}:sink", COMMITTED)

@@ -91,7 +91,7 @@ LACKING = {
 }
 CHANGES = {
     "no_method": "frame.no_such_method()",
-    "mysql": "frame.write('mysql', {'url': 'jdbc:mysql://127.0.0.1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'})",
+    "oracle": "frame.write('oracle', {'url': 'jdbc:oracle:thin:@127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'})",
     "sqlserver": (
         "options = {'url': 'jdbc:sqlserver://127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'}\n"
         "frame.write('jdbc', options)"

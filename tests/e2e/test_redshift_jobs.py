@@ -164,9 +164,7 @@ class Copying:
         }
 
 
-@pytest.mark.parametrize(
-    "places", [["jdbc.publishing", "jdbc.published"], pytest.param(list(KILLS), marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("places", [["jdbc.published"], pytest.param(list(KILLS), marks=pytest.mark.long)])
 def test_a_job_killed_between_its_write_and_its_commit_has_copied_every_row_once(
     launch, tmp_path, postgresql, server, places
 ):

@@ -7,6 +7,7 @@ makes the records visible that the store has refused.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ import pyarrow as pa
 
 from gluepot.connectors.contracts import DocumentStore, Sink
 from gluepot.connectors.documents.ids import DocumentIds
-from gluepot.connectors.files.sink.layout import REJECTS, staging_of_attempt
-from gluepot.connectors.files.sink.names import run_prefix, shared_prefix
+from gluepot.connectors.files.sink.layout import staging_of_attempt
+from gluepot.connectors.files.sink.names import rejects_name
 from gluepot.connectors.files.sink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
@@ -81,9 +82,8 @@ class DocumentSink:
     def write(self, chunks: Iterator[Chunk], task: int, attempt: str) -> ManifestPart:
         """Put every row, and stage every error record and every row that the store refuses."""
         stage = Stage(open_storage(self.rejects_root), f"{staging_of_attempt(self.key, attempt)}/{task:05d}-rejects")
-        own = self.rejects_root == self.root
-        prefix = f"{REJECTS}/{run_prefix(self.key, self.ctx)}" if own else shared_prefix(self.key, self.ctx)
-        rejects = RejectsFile(stage, f"{prefix}part-r-{task:05d}.rejects")
+        is_own = self.rejects_root == self.root
+        rejects = RejectsFile(stage, rejects_name(self.key, self.ctx, task, is_own=is_own))
         refused, putting = RefusedRows(rejects), _Putting(self.store, self.key, task)
         try:
             for chunk in chunks:
@@ -128,10 +128,9 @@ class UnrecordedSink:
         Raises:
             PermanentError: the store refuses a row.
         """
-        putting, rejected = _Putting(self.store, self.key, task), dict[str, int]()
+        putting, rejected = _Putting(self.store, self.key, task), Counter[str]()
         for chunk in chunks:
-            for error in chunk.errors:
-                rejected[error.reason] = rejected.get(error.reason, 0) + 1
+            rejected.update(error.reason for error in chunk.errors)
             for refusal in putting.put(chunk):
                 raise PermanentError(
                     f"{self.store.place} refuses a row: {refusal.message} Give connection_options a rejectsPath, a"
@@ -139,8 +138,8 @@ class UnrecordedSink:
                 )
         if rejected:
             configure_once()
-            get_logger(__name__).warning("records_not_written", reasons=rejected, hint="rejectsPath keeps them")
-        return putting.part((), rejected)
+            get_logger(__name__).warning("records_not_written", reasons=dict(rejected), hint="rejectsPath keeps them")
+        return putting.part((), dict(rejected))
 
 
 class _Putting:

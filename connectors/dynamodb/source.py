@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gluepot.connectors.aws.clients import aws_client, explained
 from gluepot.connectors.contracts import BatchRead
-from gluepot.connectors.documents.bulk import BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, DEADLINE_SECS
+from gluepot.connectors.documents.bulk import BACKOFF_CAP_SECS, DEADLINE_SECS
+from gluepot.connectors.documents.reading import chunk_of
 from gluepot.connectors.dynamodb.capacity import Budget, units_per_sec
 from gluepot.connectors.dynamodb.export import export_read
 from gluepot.connectors.dynamodb.items import row_of
 from gluepot.connectors.dynamodb.settings import ReadSettings, read_settings
 from gluepot.connectors.dynamodb.store import described
 from gluepot.connectors.options import ScriptOptions
-from gluepot.core.backoff import backoff_secs
-from gluepot.core.clock import Clock, SystemClock
-from gluepot.core.errors import TransientError
+from gluepot.core.clock import SystemClock
+from gluepot.core.retries import attempts
 from gluepot.frames.chunk import Chunk
-from gluepot.frames.objects import batch_from_objects
 
 _DEFAULT_READ_UNITS = 1.0
 
@@ -54,8 +52,7 @@ class DynamodbSource:
 
     def read(self, split: Segment) -> Iterator[Chunk]:
         """Yield a page of the scan at a time, at most 1 MB."""
-        clock = SystemClock()
-        budget, table = Budget(self.units_per_sec, clock), self.settings.table
+        budget, table = Budget(self.units_per_sec, SystemClock()), self.settings.table
         asked: dict[str, Any] = {
             "TableName": table.name,
             "Segment": split.number,
@@ -64,28 +61,19 @@ class DynamodbSource:
             "ReturnConsumedCapacity": "TOTAL",
         }
         while True:
-            page = budget.spend(lambda: self._page(asked, clock))
+            page = budget.spend(lambda: self._page(asked))
             if page["Items"]:
-                yield Chunk(batch_from_objects([row_of(item) for item in page["Items"]]))
+                yield chunk_of([row_of(item) for item in page["Items"]], table.where)
             if not page.get("LastEvaluatedKey"):
                 return
             asked["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
-    def _page(self, asked: Mapping[str, Any], clock: Clock) -> tuple[float, Mapping[str, Any]]:
-        table = self.settings.table
-        failures, deadline = 0, clock.monotonic() + DEADLINE_SECS
-        while True:
-            try:
-                with explained(table.where):
-                    page = aws_client("dynamodb", table.address).scan(**asked)
-            except TransientError:
-                failures += 1
-                if clock.monotonic() > deadline:
-                    raise
-                chance = random.random()  # noqa: S311  for jitter
-                clock.sleep(backoff_secs(failures, BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, chance))
-            else:
-                return page.get("ConsumedCapacity", {}).get("CapacityUnits", _DEFAULT_READ_UNITS), page
+    def _page(self, asked: Mapping[str, Any]) -> tuple[float, Mapping[str, Any]]:
+        table, page = self.settings.table, dict[str, Any]()
+        for attempt in attempts(DEADLINE_SECS, BACKOFF_CAP_SECS):
+            with attempt, explained(table.where):
+                page = aws_client("dynamodb", table.address).scan(**asked)
+        return page.get("ConsumedCapacity", {}).get("CapacityUnits", _DEFAULT_READ_UNITS), page
 
 
 def dynamodb_read(options: Mapping[str, Any]) -> BatchRead:
@@ -99,7 +87,16 @@ def dynamodb_read(options: Mapping[str, Any]) -> BatchRead:
     if ScriptOptions(options).text("dynamodb.export"):
         return export_read(options)
     settings = read_settings(options)
-    table = described(settings.table)
+    return table_read(settings, described(settings.table))
+
+
+def table_read(settings: ReadSettings, table: Mapping[str, Any]) -> BatchRead:
+    """Return the read of a table.
+
+    Args:
+        settings: of the read.
+        table: `Table` of DescribeTable.
+    """
     size_bytes = int(table.get("TableSizeBytes", 0)) // settings.splits
     splits = tuple(Segment(number, size_bytes) for number in range(settings.splits))
     return BatchRead(DynamodbSource(settings, units_per_sec(table, "Read", settings.share, settings.splits)), splits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,23 +42,28 @@ def scan(target: DynamodbTarget) -> Scanned | None:
     """
     from gluepot.connectors.aws.errors import NotThere  # noqa: PLC0415  few crawls have such targets
     from gluepot.connectors.dynamodb.settings import read_settings  # noqa: PLC0415  as above
-    from gluepot.connectors.dynamodb.source import dynamodb_read  # noqa: PLC0415  as above
+    from gluepot.connectors.dynamodb.source import table_read  # noqa: PLC0415  as above
     from gluepot.connectors.dynamodb.store import described  # noqa: PLC0415  as above
 
     options = {"dynamodb.input.tableName": target.table, "dynamodb.throughput.read.percent": str(target.scan_rate)}
+    settings = read_settings(options)
     try:
-        read = dynamodb_read(options)
-        description = described(read_settings(options).table)
+        description = described(settings.table)
     except NotThere:
         return None
-    schemas, items = [], 0
-    for chunk in (chunk for split in read.splits for chunk in read.source.read(split)):
-        batch = chunk.batch if target.scans_all else chunk.batch.slice(0, SAMPLED_ITEMS - items)
-        schemas.append(batch.schema)
+    read = table_read(settings, description)
+    batches = (chunk.batch for split in read.splits for chunk in read.source.read(split))
+    return Scanned(description, merged(batch.schema for batch in (batches if target.scans_all else _sample(batches))))
+
+
+def _sample(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches until they have as many items as a sample."""
+    items = 0
+    for batch in batches:
+        yield batch
         items += batch.num_rows
-        if not target.scans_all and items >= SAMPLED_ITEMS:
-            break
-    return Scanned(description, merged(schemas))
+        if items >= SAMPLED_ITEMS:
+            return
 
 
 def is_table(target: DynamodbTarget, arn: str) -> bool:

@@ -238,3 +238,13 @@ def test_a_crawled_table_is_read_and_written_by_name_and_deprecated_when_it_is_g
     assert [one.outcome for one in crawled(catalog, made, scanAll=False).tables] == ["unchanged"]
     made.delete()
     assert [one.outcome for one in crawled(catalog, made).tables] == ["deprecated"]
+
+
+def test_an_item_that_no_row_can_be_is_set_aside(table, where):
+    table.put_item(Item={"n": 1, "vast": Decimal("1." + "1" * 37 + "E+100")})  # no decimal of a column has 101 digits
+    table.put_item(Item={"n": 2, "text": "fits"})
+    read = connector("dynamodb").new_batch_read({"dynamodb.input.tableName": table.name, **where})
+    chunks = [chunk for split in read.splits for chunk in read.source.read(split)]
+    assert [row["n"] for chunk in chunks for row in rows(chunk)] == [2]
+    (error,) = [one for chunk in chunks for one in chunk.errors]
+    assert error.reason == "unfit_document"

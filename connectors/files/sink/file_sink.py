@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.connectors.files.contracts import OutputFormat
 from gluepot.connectors.files.sink.drift import DriftPolicy, Layout, Resolver, settle
-from gluepot.connectors.files.sink.layout import HOME, REJECTS, staging_of_attempt
-from gluepot.connectors.files.sink.names import run_prefix, shared_prefix
+from gluepot.connectors.files.sink.layout import HOME, staging_of_attempt
+from gluepot.connectors.files.sink.names import rejects_name, run_prefix
 from gluepot.connectors.files.sink.partition_file import FilePlan
 from gluepot.connectors.files.sink.partitions import Partitions
 from gluepot.connectors.files.sink.refused_rows import RefusedRows
@@ -81,9 +81,8 @@ class FileSink:
         data = Stage(open_storage(self.root), f"{staged}-data")
         aside = Stage(open_storage(self.rejects_root), f"{staged}-rejects")
         prefix = run_prefix(self.key, self.ctx)
-        own = self.rejects_root == self.root
-        rejects_prefix = f"{REJECTS}/{prefix}" if own else shared_prefix(self.key, self.ctx)
-        rejects = RejectsFile(aside, f"{rejects_prefix}part-r-{task:05d}.rejects")
+        is_own = self.rejects_root == self.root
+        rejects = RejectsFile(aside, rejects_name(self.key, self.ctx, task, is_own=is_own))
         plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes)
         resolver = None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys)
         refused = RefusedRows(rejects)

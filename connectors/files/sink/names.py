@@ -12,6 +12,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gluepot.connectors.files.sink.layout import REJECTS
+
 if TYPE_CHECKING:
     from gluepot.connectors.values import CommitKey
 
@@ -36,6 +38,19 @@ def run_prefix(key: CommitKey, ctx: str) -> str:
 def shared_prefix(key: CommitKey, ctx: str) -> str:
     """Return the same for a file that lies in a folder which several tables share, as a folder of rejects may."""
     return run_prefix(replace(key, ctx=f"{key.ctx} {key.target}") if key.target else key, ctx)
+
+
+def rejects_name(key: CommitKey, ctx: str, task: int, *, is_own: bool) -> str:
+    """Return the name of the file with the records that a task has rejected.
+
+    Args:
+        key: of the write.
+        ctx: `transformation_ctx`.
+        task: ordinal of the task.
+        is_own: whether the folder of rejects belongs to the table alone.
+    """
+    prefix = f"{REJECTS}/{run_prefix(key, ctx)}" if is_own else shared_prefix(key, ctx)
+    return f"{prefix}part-r-{task:05d}.rejects"
 
 
 def published_name(final: str, generation: int, token: int) -> str:

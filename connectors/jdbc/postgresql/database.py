@@ -34,7 +34,7 @@ WHERE i.indrelid = $1::oid AND i.indisprimary AND a.attrelid = i.indrelid AND a.
 
 @dataclass(frozen=True, slots=True)
 class PostgresqlRelation:
-    """A table or query within a transaction; answers `gluepot.connectors.jdbc.plan.Facts`.
+    """A table or query within a transaction; answers `gluepot.connectors.jdbc.plan.Relation`.
 
     Args:
         session: the transaction.

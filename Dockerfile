@@ -20,7 +20,7 @@ RUN groupadd --gid 185 gluepot \
     && install --directory --owner 185 --group 185 /work
 
 FROM base AS compiler
-# Compiles the JSON kernel (docs/decisions/0027); Python's headers are in the base image.
+# Compiles the kernels (docs/decisions/0027 and 0053); Python's headers are in the base image.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*

@@ -27,7 +27,7 @@ TOOLS = REPOSITORY / ".tools" / "uv"
 CLIENTS = REPOSITORY / ".tools" / "clients"
 DOCS = REPOSITORY / ".tools" / "docs"
 INPUTS = (
-    *("pyproject.toml", "uv.lock", "hatch_build.py", "gluepot/frames/json_kernel.c"),
+    *("pyproject.toml", "uv.lock", "hatch_build.py", "gluepot/frames/json_kernel.c", "connectors/kafka/consumer.c"),
     *("deploy/jars.lock.json", "deploy/npm.lock.json", "tests/clients/uv.lock"),
 )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gluepot.connectors.kafka.broker import Broker
 from gluepot.connectors.kafka.positions import Positions, lag, refuse_loss, resume
-from gluepot.connectors.kafka.reader import first_of, original
+from gluepot.connectors.kafka.reader import first_of
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.task_reader import KafkaTaskReader
 from gluepot.connectors.values import OriginalRecord, SourceRange
@@ -73,7 +73,8 @@ class KafkaAdmin:
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
         """Tell whether the ranges hold at least one record: they may hold only transaction markers."""
-        return any(first_of(self.settings, wanted) for wanted in KafkaTaskReader(self.settings).remaining(list(ranges)))
+        there = KafkaTaskReader(self.settings).remaining(list(ranges))
+        return any(first_of(self.settings, wanted) is not None for wanted in there)
 
     def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
         """Yield the first record of each range as the broker holds it; an empty range yields nothing.
@@ -81,8 +82,8 @@ class KafkaAdmin:
         The driver reads the records.
         """
         for wanted in ranges:
-            for record in first_of(self.settings, wanted):
-                yield original(record)
+            if (first := first_of(self.settings, wanted)) is not None:
+                yield from first.originals()
 
     def dataset(self, stream: str) -> Dataset:
         """See `StreamAdmin`."""

@@ -56,6 +56,7 @@ ENGINE_OWNED = {
 }
 
 IAM = "AWS_MSK_IAM"
+_IAM_MARKER = "gluepot.iam"
 
 
 def librdkafka_config(java: Mapping[str, str]) -> dict[str, Any]:
@@ -89,14 +90,19 @@ def librdkafka_config(java: Mapping[str, str]) -> dict[str, Any]:
             )
     config |= _truststore(java) | _keystore(java)
     if config.get("sasl.mechanism") == IAM:
-        config |= {"sasl.mechanism": "OAUTHBEARER", "gluepot.iam": "true"}
+        config |= {"sasl.mechanism": "OAUTHBEARER", _IAM_MARKER: "true"}
     return config
+
+
+def needs_callbacks(config: Mapping[str, Any]) -> bool:
+    """Tell whether a client with this configuration has to ask Python for something, such as a token."""
+    return _IAM_MARKER in config
 
 
 def with_callbacks(config: Mapping[str, Any]) -> dict[str, Any]:
     """Add the token callback of AWS_MSK_IAM, which cannot be pickled."""
     ready = dict(config)
-    if ready.pop("gluepot.iam", None):
+    if ready.pop(_IAM_MARKER, None):
         ready["oauth_cb"] = _iam_token()
     return ready
 

@@ -18,6 +18,7 @@ from typing import Self
 import pyarrow as pa
 
 from gluepot.connectors.values import RawBatch, SourceRange
+from gluepot.frames.payloads import as_array, payloads
 
 MOST_BYTES = 1 << 30
 """The approximate limit of the folder's size: tasks that begin at the same time do not see each other's files."""
@@ -71,7 +72,7 @@ class Keeping:
         if self._file is None:
             return
         rows = pa.RecordBatch.from_arrays(
-            [pa.array(batch.values, pa.binary()), pa.array(batch.positions, pa.int64()), *batch.columns.values()],
+            [as_array(batch.values), pa.array(batch.positions, pa.int64()), *batch.columns.values()],
             names=[_VALUE, _POSITION, *batch.columns],
         )
         self._room_bytes -= rows.nbytes
@@ -113,7 +114,7 @@ def _batches(file: pa.MemoryMappedFile, wanted: SourceRange) -> Iterator[RawBatc
     with file, pa.ipc.open_stream(file) as reader:
         for rows, metadata in reader.iter_batches_with_custom_metadata():
             yield RawBatch(
-                values=rows.column(_VALUE).to_pylist(),
+                values=payloads(rows.column(_VALUE)),
                 positions=rows.column(_POSITION).to_pylist(),
                 stream=wanted.stream,
                 shard=wanted.shard,

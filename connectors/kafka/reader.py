@@ -3,76 +3,57 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import repeat
-from operator import is_
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
-from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import KafkaError
 
-from gluepot.connectors.kafka.client import with_callbacks
+from gluepot.connectors.kafka.compiled import CompiledConsumer, can_serve
+from gluepot.connectors.kafka.consumers import Consumer, Notice, Records, RecordsT
 from gluepot.connectors.kafka.counted import Keeping, counted, is_counted
 from gluepot.connectors.kafka.errors import from_kafka
+from gluepot.connectors.kafka.messages import MessageConsumer, Messages
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.kafka.shape import HEADER_TYPE, HEADERS
+from gluepot.connectors.kafka.shape import HEADERS
 from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
-from gluepot.connectors.values import OriginalRecord, RawBatch, SourceRange
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.frames.magic import RECORD_TIMESTAMP
-
-# A confluent_kafka.Message. Its type stubs make every field optional; a message without an error has all fields.
-Record = Any
-# Functions for `map`, which calls them without executing bytecode.
-_error: Callable[[Record], Any] = Message.error
-_offset: Callable[[Record], Any] = Message.offset
-_value: Callable[[Record], Any] = Message.value
 
 # The approximate number of payload bytes per RawBatch. It bounds a task's memory whatever the size of the records.
 TARGET_BATCH_BYTES = 4 * 1024 * 1024
 FIRST_BATCH_RECORDS = 64
 # So few records are still in the processor's cache when the code goes over them again.
 MAX_BATCH_RECORDS = 4_096
-# One record in so many is asked for its size and its offset, if the values of the others follow from these.
-_LOOKED_AT = 16
 # A process keeps this many consumers open to read, and as many to peek. Each has its own threads and prefetch queue.
 KEPT_CONSUMERS = 8
 POLL_SECS = 0.1
 
-CONSUMER_DEFAULTS: Mapping[str, Any] = {
-    "group.id": "gluepot",  # The client demands a group. It is never joined, because partitions are assigned.
-    "enable.auto.commit": False,
-    "auto.offset.reset": "error",
-    "isolation.level": "read_committed",
-    "enable.partition.eof": True,  # After trailing aborted records, nothing else shows that the broker answers.
-    "fetch.wait.max.ms": 100,
-    # A broker cuts its answer off at this many bytes, 1 MB by default, and sends the producer batch that was cut once
-    # more. Producers make batches of up to 1 MB, so with the default half of all bytes went over the wire twice.
-    "fetch.message.max.bytes": 4 * 1024 * 1024,
-    # Records fetched for a later batch are of use only if that batch's task comes to the same worker.
-    "queued.max.messages.kbytes": 4 * 1024,
-    # A full queue pauses fetching for this long, 1 s by default, and a seek to another offset waits for the pause too.
-    "fetch.queue.backoff.ms": 5,
-    "log_level": 0,
-}
 
+class PartitionReader(Generic[RecordsT]):
+    """One consumer on one partition. If the next range starts at its position, it reads on without a seek.
 
-class PartitionReader:
-    """One consumer on one partition. If the next range starts at its position, it reads on without a seek."""
+    Args:
+        consumer: belongs to the reader from now on.
+        topic: the topic.
+        partition: the partition.
+        most_records: the most that the consumer is asked for at once.
+    """
 
     def __init__(
-        self, client: Mapping[str, Any], topic: str, partition: int, most_records: int = MAX_BATCH_RECORDS
+        self, consumer: Consumer[RecordsT], topic: str, partition: int, most_records: int = MAX_BATCH_RECORDS
     ) -> None:
         self._most_records = most_records
-        self._consumer = Consumer({**CONSUMER_DEFAULTS, **with_callbacks(client)})
+        self._consumer = consumer
         self._topic = topic
         self._partition = partition
         self._position = -1
         self._log_end = -1
-        self._held: list[Record] = []
+        self._held: RecordsT | None = None
         self._record_bytes = TARGET_BATCH_BYTES // FIRST_BATCH_RECORDS
 
     def close(self) -> None:
@@ -87,9 +68,9 @@ class PartitionReader:
     def begin(self, start: int) -> None:
         """Let the broker send the records from a position on, unless it already does."""
         if start != self._position:
-            self._consumer.assign([TopicPartition(self._topic, self._partition, start)])
+            self._consumer.assign(self._topic, self._partition, start)
             self._position = start
-            self._held = []
+            self._held = None
             self._log_end = -1
 
     def rest(self) -> None:
@@ -97,8 +78,8 @@ class PartitionReader:
         self._consumer.unassign()
         self._position = -1
 
-    def read(self, start: int, end: int, deadline_secs: float, clock: Clock, bootstrap: str) -> Iterator[list[Record]]:
-        """Yield the records of `[start, end)` in bounded lists; the iterator must be drained or the reader closed.
+    def read(self, start: int, end: int, deadline_secs: float, clock: Clock, bootstrap: str) -> Iterator[RecordsT]:
+        """Yield the records of `[start, end)` in bounded parts; the iterator must be drained or the reader closed.
 
         Raises:
             DataLoss: the broker no longer has `start`.
@@ -106,28 +87,26 @@ class PartitionReader:
         """
         self.begin(start)
         # The client reports the end of the log once. Offsets before it that were not delivered by then hold no record.
-        self._position = start if self._held else max(start, self._log_end)
+        self._position = start if self._held is not None else max(start, self._log_end)
         last_sign = clock.monotonic()
         while self._position < end:
-            good, notices = _parted(self._take(end - self._position))
+            good, notices = self._take(end - self._position)
             for notice in notices:
-                error = notice.error()
-                if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
-                    self._give_up_if_final(error, bootstrap)
-                elif notice.partition() == self._partition:
+                if notice.error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
+                    self._give_up_if_final(notice.error, bootstrap)
+                elif notice.partition == self._partition:
                     # The notice gives the end of the log at its time. After aborted records or transaction markers this
                     # end lies beyond the last record we saw; that of an older notice still in the queue does not. The
                     # end of a partition that was read before says nothing about this one.
-                    self._log_end = notice.offset()
+                    self._log_end = notice.offset
                     self._position = max(self._position, self._log_end)
                     last_sign = clock.monotonic()
-            if good:
+            if good is not None:
                 last_sign = clock.monotonic()
-                self._position = max(self._position, good[-1].offset() + 1)
-                wanted, self._held = _cut(good, end)
-                if wanted:
-                    looked_at = wanted[::_LOOKED_AT]
-                    self._record_bytes = max(1, sum(map(len, looked_at)) // len(looked_at))
+                self._position = max(self._position, good.last + 1)
+                wanted, self._held = good.cut(end)
+                if wanted is not None:
+                    self._record_bytes = wanted.mean_bytes
                     yield wanted
             elif clock.monotonic() - last_sign > deadline_secs:
                 raise TransientError(
@@ -137,14 +116,13 @@ class PartitionReader:
         # Records beyond `end` are held here or have yet to arrive, so the next range continues from here.
         self._position = end
 
-    def _take(self, wanted: int) -> list[Record]:
-        if self._held:
-            held, self._held = self._held, []
-            return held
+    def _take(self, wanted: int) -> tuple[RecordsT | None, Sequence[Notice]]:
+        if self._held is not None:
+            held, self._held = self._held, None
+            return held, ()
         most = min(wanted, self._most_records, max(1, TARGET_BATCH_BYTES // self._record_bytes))
-        # Asks for no more records than there are: consume() waits until it has that many, or until its time-out.
-        taken: list[Record] = self._consumer.consume(most, POLL_SECS)
-        return taken
+        # Asks for no more records than there are: the consumer waits until it has that many, or until its time-out.
+        return self._consumer.take(most, POLL_SECS)
 
     def _give_up_if_final(self, error: KafkaError, bootstrap: str) -> None:
         ours = from_kafka(error, f"reading {self._topic}-{self._partition} at offset {self._position}", bootstrap)
@@ -153,34 +131,20 @@ class PartitionReader:
             raise ours
 
 
-def _parted(messages: list[Record]) -> tuple[list[Record], list[Record]]:
-    """Separate a consumer's messages into records and notices, which are errors and ends of the log."""
-    errors = list(map(_error, messages))
-    if all(map(is_, errors, repeat(None))):  # This is nearly always so, and the lists below take three times as long.
-        return messages, []
-    told = list(zip(messages, errors, strict=True))
-    return [one for one, error in told if error is None], [one for one, error in told if error is not None]
-
-
-def _cut(messages: list[Record], end: int) -> tuple[list[Record], list[Record]]:
-    """Split messages at `end` into those of the range and those of the next range."""
-    if messages[-1].offset() < end:
-        return messages, []
-    first_beyond = next(i for i, m in enumerate(messages) if m.offset() >= end)
-    return messages[:first_beyond], messages[first_beyond:]
-
-
 PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.wait.max.ms": 10}
 
-Key = tuple[str, str, str, str]
-"""Broker, topic, topic id and partition. The id ensures that no consumer outlives the topic for which it was opened."""
+Key = tuple[str, str, str, bool, str]
+"""Broker, topic, topic id, whether records are read with their headers, and partition.
+
+The id ensures that no consumer outlives the topic for which it was opened.
+"""
 KeyT = TypeVar("KeyT")
 
-_peekers: OrderedDict[tuple[object, ...], PartitionReader] = OrderedDict()
+_peekers: OrderedDict[tuple[object, ...], PartitionReader[Messages]] = OrderedDict()
 """Peekers by broker, topic, topic id and client properties. One consumer switches to each partition in question."""
 _handing_over = Lock()
 """Held while a peeker is taken out or put back, because the queries of a job run in different threads."""
-_readers: OrderedDict[Key, PartitionReader] = OrderedDict()
+_readers: OrderedDict[Key, PartitionReader[Any]] = OrderedDict()
 
 
 def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> Iterator[RawBatch]:
@@ -197,19 +161,19 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | 
     if found is not None:
         yield from found
         return
-    for messages in _lists(settings, wanted):
-        yield _raw_batch(messages, settings, wanted)
+    for records in _records(settings, wanted):
+        yield _raw_batch(records, settings, wanted)
 
 
 def count_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> int:
     """Return the number of records in a range and keep them for `read_range`; raises as it does."""
-    records = 0
+    count = 0
     with Keeping(folder, wanted) as keeping:
-        for messages in _lists(settings, wanted):
-            records += len(messages)
+        for records in _records(settings, wanted):
+            count += len(records)
             if keeping.is_open:
-                keeping.add(_raw_batch(messages, settings, wanted))
-    return records
+                keeping.add(_raw_batch(records, settings, wanted))
+    return count
 
 
 def begin_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> None:
@@ -220,7 +184,7 @@ def begin_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path |
         _keep(_readers, key, reader)
 
 
-def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Record]]:
+def _records(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Records]:
     key, reader = _reader(settings, wanted)
     done = False
     try:
@@ -235,14 +199,19 @@ def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Re
             reader.close()
 
 
-def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, PartitionReader]:
+def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, PartitionReader[Any]]:
     """Return a reader for a partition: its own kept reader, or a kept one that can switch to it, or a new one."""
-    key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
+    key = (settings.bootstrap, wanted.stream, wanted.stream_id, settings.include_headers, wanted.shard)
     reader = _readers.pop(key, None) or _spare(key)
-    return key, reader or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
+    return key, reader or PartitionReader(_consumer(settings), wanted.stream, int(wanted.shard))
 
 
-def _keep(kept: OrderedDict[KeyT, PartitionReader], key: KeyT, reader: PartitionReader) -> None:
+def _consumer(settings: KafkaReadSettings) -> Consumer[Any]:
+    is_enough = can_serve(settings.client) and not settings.include_headers
+    return CompiledConsumer(settings.client) if is_enough else MessageConsumer(settings.client)
+
+
+def _keep(kept: OrderedDict[KeyT, PartitionReader[Any]], key: KeyT, reader: PartitionReader[Any]) -> None:
     replaced = kept.pop(key, None)
     if replaced is not None:
         replaced.close()
@@ -251,7 +220,7 @@ def _keep(kept: OrderedDict[KeyT, PartitionReader], key: KeyT, reader: Partition
         kept.popitem(last=False)[1].close()
 
 
-def _spare(wanted: Key) -> PartitionReader | None:
+def _spare(wanted: Key) -> PartitionReader[Any] | None:
     """Return the least recently used reader, if it can switch to the partition and no further reader may be kept.
 
     Without this, a worker with more partitions than readers would open a connection for each partition in each batch. A
@@ -266,8 +235,8 @@ def _spare(wanted: Key) -> PartitionReader | None:
     return reader
 
 
-def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> list[Record]:
-    """Return the first record of a range, if it has any. The call fetches little more than that record.
+def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Messages | None:
+    """Return the first record of a range; None if it has none. The call fetches little more than that record.
 
     A consumer has some four threads and eight file descriptors. So all partitions of a topic share one, which fetches
     nothing between two calls.
@@ -277,7 +246,7 @@ def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> list[Record]:
         reader = _peekers.pop(key, None)
     if reader is None:
         client = {**settings.client, **PEEK_LIMITS}
-        reader = PartitionReader(client, wanted.stream, int(wanted.shard), most_records=1)
+        reader = PartitionReader(MessageConsumer(client), wanted.stream, int(wanted.shard), most_records=1)
     else:
         reader.turn_to(int(wanted.shard))
     try:
@@ -290,71 +259,40 @@ def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> list[Record]:
     return found
 
 
-def _peeked(reader: PartitionReader, settings: KafkaReadSettings, wanted: SourceRange) -> list[Record]:
-    lists = reader.read(wanted.start, wanted.end, settings.retry_deadline_secs, SystemClock(), settings.bootstrap)
-    found = next(lists, [])[:1]
-    if found and (found[0].partition() != int(wanted.shard) or found[0].offset() < wanted.start):
-        raise _other_records(wanted, found[0], found[0])
-    reader.rest()
-    return found
-
-
-def original(record: Record) -> OriginalRecord:
-    """Return a record with everything that the broker keeps for it."""
-    kind, epoch_ms = record.timestamp()
-    return OriginalRecord(
-        value=record.value(),
-        stream=record.topic(),
-        shard=str(record.partition()),
-        position=record.offset(),
-        epoch_ms=None if kind == TIMESTAMP_NOT_AVAILABLE else epoch_ms,
-        key=record.key(),
-        headers=record.headers() or (),
+def _peeked(reader: PartitionReader[Messages], settings: KafkaReadSettings, wanted: SourceRange) -> Messages | None:
+    found = next(
+        reader.read(wanted.start, wanted.end, settings.retry_deadline_secs, SystemClock(), settings.bootstrap), None
     )
+    first = None if found is None else Messages(found.messages[:1])
+    if first is not None and (first.partitions != {int(wanted.shard)} or first.first < wanted.start):
+        raise _other_records(wanted, first)
+    reader.rest()
+    return first
 
 
-def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:
-    first, last = messages[0], messages[-1]
-    positions, strange = _positions(messages)
-    strange = strange or {first.partition(), last.partition()} != {int(wanted.shard)}
-    if strange or positions[0] < wanted.start:
-        raise _other_records(wanted, first, last)
+def _raw_batch(records: Records, settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:
+    is_strange = not records.is_ascending or records.partitions != {int(wanted.shard)}
+    if is_strange or records.first < wanted.start:
+        raise _other_records(wanted, records)
     columns: dict[str, pa.Array] = {}
     if settings.add_record_timestamp:
-        columns[RECORD_TIMESTAMP] = pa.array([m.timestamp()[1] * 1000 for m in messages], pa.int64()).cast(
-            TIMESTAMP_TYPE
-        )
-    if settings.include_headers:
-        columns[HEADERS] = pa.array([_headers(m) for m in messages], HEADER_TYPE)
+        columns[RECORD_TIMESTAMP] = pa.array(records.epochs_ms().to_numpy() * 1000).cast(TIMESTAMP_TYPE)
+    if isinstance(records, Messages) and settings.include_headers:
+        columns[HEADERS] = records.headers()
     return RawBatch(
-        values=list(map(_value, messages)),
-        positions=positions,
+        values=records.values,
+        positions=records.positions,
         stream=wanted.stream,
         shard=wanted.shard,
-        newest_epoch_ms=messages[-1].timestamp()[1],
+        newest_epoch_ms=records.newest_epoch_ms,
         columns=columns,
     )
 
 
-def _other_records(wanted: SourceRange, first: Record, last: Record) -> DataLoss:
+def _other_records(wanted: SourceRange, found: Records) -> DataLoss:
+    partitions = " and ".join(map(str, sorted(found.partitions)))
     return DataLoss(
-        f"Kafka returned {wanted.stream}-{first.partition()} offset {first.offset()} to {wanted.stream}-"
-        f"{last.partition()} offset {last.offset()} where {wanted.start} to {wanted.end} of"
-        f" {wanted.stream}-{wanted.shard} were asked for; restart the job to read the range again.",
+        f"Kafka returned offset {found.first} to {found.last} of partition {partitions} of {wanted.stream} where"
+        f" {wanted.start} to {wanted.end} of partition {wanted.shard} were asked for; restart the job to read the range"
+        " again.",
     )
-
-
-def _positions(messages: list[Record]) -> tuple[Sequence[int], bool]:
-    """Return the offsets, and whether they are out of order. If no offset seems missing, not every record is asked."""
-    dense = range(messages[0].offset(), messages[-1].offset() + 1)
-    if len(dense) == len(messages) and list(map(_offset, messages[::_LOOKED_AT])) == list(dense[::_LOOKED_AT]):
-        return dense, False
-    positions = list(map(_offset, messages))
-    return positions, positions != sorted(positions)
-
-
-def _headers(message: Record) -> list[dict[str, str | None]] | None:
-    headers = message.headers()
-    if not headers:
-        return None
-    return [{"key": key, "value": None if v is None else v.decode("utf-8", "replace")} for key, v in headers]

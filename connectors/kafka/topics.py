@@ -13,7 +13,8 @@ from confluent_kafka.cimpl import NewTopic
 
 from gluepot.connectors.kafka.broker import admin_config
 from gluepot.connectors.kafka.errors import from_kafka
-from gluepot.connectors.kafka.reader import PartitionReader, original
+from gluepot.connectors.kafka.messages import MessageConsumer
+from gluepot.connectors.kafka.reader import PartitionReader
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.positions import Span
 from gluepot.connectors.values import OriginalRecord
@@ -96,6 +97,6 @@ def records(
 def _records(
     settings: KafkaReadSettings, topic: str, partition: int, start: int, end: int, clock: Clock
 ) -> Iterator[OriginalRecord]:
-    with closing(PartitionReader(settings.client, topic, partition)) as reader:
+    with closing(PartitionReader(MessageConsumer(settings.client), topic, partition)) as reader:
         for messages in reader.read(start, end, _REQUEST_SECS, clock, settings.bootstrap):
-            yield from map(original, messages)
+            yield from messages.originals()

@@ -28,6 +28,7 @@ from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.frames.magic import RECORD_TIMESTAMP
+from gluepot.frames.payloads import payloads
 
 MAX_BATCH_RECORDS = 20_000
 TIP_ANSWERS = 3
@@ -172,7 +173,7 @@ def _apart(sequence: str, key: str, data: bytes) -> Iterator[tuple[int, str, byt
 
 def _raw_batches(block: pa.RecordBatch, settings: KinesisReadSettings, wanted: SourceRange) -> Iterator[RawBatch]:
     positions: Sequence[int] = ShardPositions(block.column("sequence"))
-    values: list[bytes] = block.column("data").to_pylist()
+    values: Sequence[bytes | None] = payloads(block.column("data"))
     beside = {name: block.column(name) for name in ("sequence", "key", "arrived_epoch_ms")}
     packed = pc.any(pc.starts_with(block.column("data"), MAGIC)).as_py()
     if packed or positions[0] < wanted.start or positions[-1] >= wanted.end:
@@ -181,7 +182,7 @@ def _raw_batches(block: pa.RecordBatch, settings: KinesisReadSettings, wanted: S
             for sequence, whole_key, value, epoch_ms in zip(
                 block.column("sequence").to_pylist(),
                 block.column("key").to_pylist(),
-                values,
+                block.column("data").to_pylist(),
                 block.column("arrived_epoch_ms").to_pylist(),
                 strict=True,
             )

@@ -11,6 +11,7 @@ import pyarrow as pa
 from gluepot.connectors.json_values import json_values
 from gluepot.connectors.values import RawBatch, StreamShape
 from gluepot.frames.magic import RECORD_TIMESTAMP, magic_column
+from gluepot.frames.payloads import as_array
 
 if TYPE_CHECKING:  # planners need none of the decoders
     from gluepot.frames.declared import RecordDecoder
@@ -69,7 +70,7 @@ def to_arrow(raw: RawBatch, schema: pa.Schema) -> pa.RecordBatch:
     Bytes go into a string column as they are, valid UTF-8 or not. Spark carries them unchanged, so a broken record has
     the same bytes whether it is read through Spark rows or directly.
     """
-    values = pa.array(raw.values, pa.binary())
+    values = as_array(raw.values).cast(pa.binary())
     if pa.types.is_string(schema.field(0).type):
         values = values.view(pa.string())
     return pa.RecordBatch.from_arrays([values, *(raw.columns[name] for name in schema.names[1:])], schema=schema)

@@ -15,6 +15,7 @@ from gluepot.frames.json_reader import read_uniform
 from gluepot.frames.json_record import read_record
 from gluepot.frames.json_screen import screened
 from gluepot.frames.objects import batch_from_objects
+from gluepot.frames.payloads import Payloads
 from gluepot.frames.records import JoinedRecords, join
 from gluepot.frames.refusal import Refusal, refused
 from gluepot.frames.schema import align, concat, merge_schemas
@@ -70,7 +71,7 @@ class JsonDecoder:
 
     def _read(self, values: Sequence[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
         """Return the good records, and for each of the others, in order, its index and the reason."""
-        records = list(values)
+        records = values if isinstance(values, Payloads) else list(values)
         batches: list[pa.RecordBatch] = []
         refusals: list[tuple[int, Refusal]] = []
         at, once_more = 0, True
@@ -82,7 +83,7 @@ class JsonDecoder:
                 self._aside = _ASIDE_RECORDS
                 break
             stop = len(records) if known is None else found + self._aside
-            batch, refused = self._read_any(records[found:stop])
+            batch, refused = self._read_any(list(records[found:stop]))
             if known is not None:
                 if once_more and not refused and not self.schema.equals(known.schema, check_metadata=True):
                     once_more = False  # with the grown schema, reading again is faster than joining pieces

@@ -4,7 +4,8 @@
  * a key given twice, text that is not UTF-8, anything that is not JSON: `read` answers with the number of that record,
  * and somebody else reads it, who can say what is wrong with it. Nothing is guessed and nothing is repaired here.
  *
- * All scans stop at the NUL behind the bytes of a Python object, which no branch takes for a part of JSON.
+ * All scans stop at the NUL behind a record, which no branch takes for a part of JSON. Bytes of a Python object have one;
+ * payloads that lie one after the other are copied, which costs little, as they have to be read anyway.
  */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -46,6 +47,7 @@ typedef struct {
     Column root;
     uint64_t objects;
     const char *end; /* of the record at hand */
+    Buffer record;   /* a payload with a NUL behind it */
 } Reader;
 
 /* ---- Buffers ---- */
@@ -338,8 +340,25 @@ static inline uint64_t hash_of(const char *key, size_t length) {
     return hash ^ hash >> 32;
 }
 
+/* Compare by words; a call of memcmp for a key costs more than the comparison. */
+static inline int is_equal(const char *one, const char *other, size_t length) {
+    uint64_t left, right;
+    if (length < sizeof left) {
+        for (size_t i = 0; i < length; i++)
+            if (one[i] != other[i]) return 0;
+        return 1;
+    }
+    for (size_t at = 0; at < length; at += sizeof left) {
+        if (at + sizeof left > length) at = length - sizeof left;
+        memcpy(&left, one + at, sizeof left);
+        memcpy(&right, other + at, sizeof right);
+        if (left != right) return 0;
+    }
+    return 1;
+}
+
 static inline int has_key(const Column *field, const char *at, const char *end) {
-    return (size_t)(end - at) > field->key_length && memcmp(at, field->key, field->key_length) == 0;
+    return (size_t)(end - at) > field->key_length && is_equal(at, field->key, field->key_length);
 }
 
 /* Return the number of the field whose key stands here, or -1. No key in the table has a backslash or a quote within, so
@@ -519,6 +538,7 @@ static void free_reader(PyObject *capsule) {
     Reader *reader = PyCapsule_GetPointer(capsule, CAPSULE);
     if (reader == NULL) return;
     free_column(&reader->root);
+    free(reader->record.bytes);
     free(reader);
 }
 
@@ -587,6 +607,16 @@ static PyObject *reader_of(PyObject *module, PyObject *shape) {
     return NULL;
 }
 
+/* Return all columns, or NULL. */
+static PyObject *columns_of(Reader *reader) {
+    PyObject *columns = PyList_New(0);
+    if (columns != NULL && !append_columns(columns, &reader->root)) {
+        Py_DECREF(columns);
+        return NULL;
+    }
+    return columns;
+}
+
 static PyObject *read_records(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *capsule, *values;
@@ -606,18 +636,54 @@ static PyObject *read_records(PyObject *module, PyObject *args) {
             return PyLong_FromSsize_t(start);
         }
     }
-    PyObject *columns = PyList_New(0);
-    if (columns != NULL && !append_columns(columns, &reader->root)) {
-        Py_DECREF(columns);
+    return columns_of(reader);
+}
+
+static int read_payload(Reader *reader, const char *payload, size_t length) {
+    reader->record.length = 0;
+    return put(&reader->record, payload, length) && put(&reader->record, "", 1) &&
+           read_record(reader, reader->record.bytes, (Py_ssize_t)length);
+}
+
+/* Return the columns of payloads, or the number of the first that is not of the shape; NULL if there are none such. */
+static PyObject *read_laid_out(Reader *reader, const Py_buffer *bytes, const Py_buffer *ends, Py_ssize_t start,
+                               Py_ssize_t stop) {
+    if (start < 0 || start > stop || stop >= ends->len / (Py_ssize_t)sizeof(int64_t)) {
+        PyErr_SetString(PyExc_ValueError, "no such records");
         return NULL;
     }
-    return columns;
+    if (!clear_rows(&reader->root)) return PyErr_NoMemory();
+    for (const int64_t *at = (const int64_t *)ends->buf + start; start < stop; start++, at++) {
+        if (at[0] < 0 || at[0] > at[1] || at[1] > bytes->len) {
+            PyErr_SetString(PyExc_ValueError, "a payload ends outside of the buffer");
+            return NULL;
+        }
+        if (!read_payload(reader, (const char *)bytes->buf + at[0], (size_t)(at[1] - at[0])))
+            return PyLong_FromSsize_t(start);
+    }
+    return columns_of(reader);
+}
+
+static PyObject *read_payloads(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *capsule;
+    Py_buffer bytes, ends;
+    Py_ssize_t start, stop;
+    if (!PyArg_ParseTuple(args, "Oy*y*nn", &capsule, &bytes, &ends, &start, &stop)) return NULL;
+    Reader *reader = PyCapsule_GetPointer(capsule, CAPSULE);
+    PyObject *read = reader == NULL ? NULL : read_laid_out(reader, &bytes, &ends, start, stop);
+    PyBuffer_Release(&bytes);
+    PyBuffer_Release(&ends);
+    return read;
 }
 
 static PyMethodDef methods[] = {
     {"reader_of", reader_of, METH_O, "Return a reader of records of a shape, `(kind, key in quotes, (child, ...))`."},
     {"read", read_records, METH_VARARGS,
      "Return the columns of records `start` to `stop` of a list, or the number of the first that is not of the shape."},
+    {"read_payloads", read_payloads, METH_VARARGS,
+     "The same for payloads that lie one after the other; the third argument is int64 and tells where each begins, and "
+     "at last where the last one ends."},
     {NULL, NULL, 0, NULL},
 };
 

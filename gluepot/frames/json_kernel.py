@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.frames.chunk import is_choice
+from gluepot.frames.payloads import Payloads
 
 try:
     _compiled: Any = import_module("gluepot.frames._json_kernel")
@@ -37,9 +38,12 @@ class KnownRecords:
         self._kind = pa.struct(list(schema))
         self._reader = _compiled.reader_of((_OBJECT, b"", tuple(map(_shape, schema))))
 
-    def read(self, values: list[bytes | None], start: int, stop: int) -> pa.RecordBatch | int:
+    def read(self, values: list[bytes | None] | Payloads, start: int, stop: int) -> pa.RecordBatch | int:
         """Return the records in exactly the schema, or the index of the first that has to be read another way."""
-        columns = _compiled.read(self._reader, values, start, stop)
+        if isinstance(values, Payloads):
+            columns = _compiled.read_payloads(self._reader, values.buffer, values.ends, start, stop)
+        else:
+            columns = _compiled.read(self._reader, values, start, stop)
         if isinstance(columns, int):
             return columns
         rows = _array(self._kind, iter(columns))

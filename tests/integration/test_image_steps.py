@@ -138,6 +138,7 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
     }
     expected = linked | {path for path in build_files(image.context) if path.parts[0] in packages}
     assert {path for path in build_files(site) if path.parts[0] in packages} == expected | {
+        Path("gluepot/connectors/kafka/_consumer.abi3.so"),
         Path("gluepot/frames/_json_kernel.abi3.so"),
         Path("gluepot/servers/jars.lock.json"),
         Path("gluepot/servers/npm.lock.json"),
@@ -145,8 +146,10 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
     }
 
 
-def test_the_json_kernel_is_compiled(image):
-    assert image.python("from gluepot.frames import json_kernel; print(json_kernel.IS_COMPILED)") == "True"
+def test_the_kernels_are_compiled(image):
+    kernels = ("gluepot.frames.json_kernel", "gluepot.connectors.kafka.compiled")
+    for kernel in kernels:
+        assert image.python(f"import {kernel} as kernel; print(kernel.IS_COMPILED)") == "True"
 
 
 def test_modules_that_generated_scripts_import_are_installed(image):

@@ -54,14 +54,16 @@ def plugged(disks: dict[str, Disk], store: ObjectStore, broker: Broker) -> Itera
         put_into(import_module(module), name, value)
 
     reader, kafka = "gluepot.connectors.kafka.reader", "gluepot.connectors.kafka.broker"
+    messages = "gluepot.connectors.kafka.messages"
     put(storages.__name__, "LocalStorage", local)
     put("gluepot.core.storage.s3", "obstore", store)
     put("gluepot.core.storage.s3", "connect", Handle)
     # pyarrow reads some files with threads of its own, which no seed schedules; so it gets whole objects.
     put_into(S3Storage, "reader", lambda self, key: io.BytesIO(self.get(key)))
-    put(reader, "Consumer", lambda client: Consumer(broker, client))
+    put(reader, "can_serve", lambda client: False)
+    put(messages, "Consumer", lambda client: Consumer(broker, client))
     for name in ("error", "offset", "value"):
-        put(reader, f"_{name}", operator.methodcaller(name))
+        put(messages, f"_{name}", operator.methodcaller(name))
     put(kafka, "AdminClient", lambda client: Admin(broker, client))
     put("gluepot.engine.execute", "_over_pieces", spark.over_pieces)
     # Manifests are rolled up, and tables forgotten, after so few batches that stories get there.

@@ -21,6 +21,7 @@ from gluepot.frames import json_kernel
 from gluepot.frames.columns import columns_of
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.json_kernel import KnownRecords, can_read
+from gluepot.frames.payloads import Payloads
 from gluepot.frames.rows import plain_values
 from gluepot.frames.schema import choice_field
 
@@ -71,8 +72,11 @@ WRITERS = st.sampled_from([
 
 
 def _read_on(known, values, start=0):
-    """Return what the kernel reads at one go, and where it stops."""
+    """Return what the kernel reads at one go, and where it stops; it is the same where payloads lie in one buffer."""
     found = known.read(values, start, len(values))
+    if all(isinstance(value, bytes) for value in values):
+        laid_out = known.read(Payloads(pa.array([b"before", *values], pa.large_binary())[1:]), start, len(values))
+        assert laid_out == found if isinstance(found, int) else laid_out.equals(found)
     return (known.read(values, start, found), found) if isinstance(found, int) else (found, len(values))
 
 

@@ -45,6 +45,7 @@ def unsafe() -> Iterator[None]:
             (commit, "recover", lambda *_: None),
             (lease, "take", lambda *_, **__: _NoLease()),
             (OsFileSystem, "sync_folder", lambda *_: None),
+            (OsFileSystem, "sync_all", lambda *_: None),
         ):
             taken.enter_context(patch.object(owner, name, instead))
         yield

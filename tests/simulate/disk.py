@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import errno
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -186,7 +187,13 @@ class DiskView:
             raise OSError(errno.ENOTEMPTY, "Directory not empty", str(path))
         self.disk.folder(path.parent).change(path.name, None)
 
-    def sync_file(self, path: Path) -> None:
+    def sync_all(self, files: Collection[Path], folders: Collection[Path]) -> None:
+        for sync, paths in ((self._sync_file, files), (self.sync_folder, folders)):
+            for path in paths:
+                with suppress(FileNotFoundError):
+                    sync(path)
+
+    def _sync_file(self, path: Path) -> None:
         self._act("sync_file", path)
         inode = self.disk.inode(path)
         if self.disk.world.flushes:

@@ -84,12 +84,10 @@ class LocalStorage:
                 self.disk.rename(self._path(source), path)
                 reach("storage.moved")
             targets = {self._path(target).parent for _, target in moves}
-            for folder in sorted(targets):
-                self.disk.sync_folder(folder)
-            # Otherwise a power cut may leave a file under its old name as well.
-            for folder in sorted({self._path(source).parent for source, _ in moves} - targets):
-                with suppress(FileNotFoundError):  # a driver that took over has removed what was staged
-                    self.disk.sync_folder(folder)
+            self.disk.sync_all((), sorted(targets))
+            # Otherwise a power cut may leave a file under its old name as well. These come second, or it may leave a
+            # file without a name. A driver that took over may have removed what was staged.
+            self.disk.sync_all((), sorted({self._path(source).parent for source, _ in moves} - targets))
 
     def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:  # noqa: D102
         start = f"{checked(folder)}/" if folder else ""
@@ -98,13 +96,9 @@ class LocalStorage:
 
     def flush(self, keys: Iterable[str]) -> None:  # noqa: D102
         with explained(self.url):
-            folders: set[Path] = set()
-            for path in map(self._path, keys):
-                with suppress(FileNotFoundError):
-                    self.disk.sync_file(path)
-                    folders.update(one for one in path.parents if one.is_relative_to(self.root))
-            for folder in sorted(folders):
-                self.disk.sync_folder(folder)
+            paths = list(map(self._path, keys))
+            folders = {one for path in paths for one in path.parents if one.is_relative_to(self.root)}
+            self.disk.sync_all(paths, sorted(folders))
 
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         with explained(self.url):

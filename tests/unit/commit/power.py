@@ -6,7 +6,8 @@ in that folder; everything else may or may not have reached the disk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import ENOTEMPTY
 from itertools import product
@@ -124,6 +125,12 @@ class PowerDisk:
         for change in [one for one in self.pending if one[0] == path]:
             _apply(self.kept, change)
             self.pending.remove(change)
+
+    def sync_all(self, files: Collection[Path], folders: Collection[Path]) -> None:
+        assert not files, "nothing that this world plays flushes files of others"
+        for folder in folders:
+            with suppress(FileNotFoundError):
+                self.sync_folder(folder)
 
     def walk(self, path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
         folders = [one for one, inode in self.names.items() if inode is FOLDER and one.is_relative_to(path)]

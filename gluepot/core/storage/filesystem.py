@@ -135,7 +135,7 @@ class OsFileSystem:
 
     def sync_all(self, files: Collection[Path], folders: Collection[Path]) -> None:  # noqa: D102
         work = [partial(self._sync_file, one) for one in files] + [partial(self.sync_folder, one) for one in folders]
-        if len(work) < 2:  # noqa: PLR2004 - a thread is of use for the second only
+        if len(work) < 2:  # threads are of use from the second on
             for one in work:
                 _unless_missing(one)
             return

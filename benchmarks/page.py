@@ -149,6 +149,16 @@ def _watched(result: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
+def _s3(result: Mapping[str, Any]) -> Iterator[str]:
+    yield from _beside_itself(
+        result,
+        "What S3 costs",
+        "**s3** is the same process with the table on an S3 server of the same machine, behind a proxy that lets each"
+        f" request wait for 50 ms; the checkpoint is on the disk. Batches of {result['batch_rows']:,} records are what"
+        " comes in a window of some 5 s at this rate.",
+    )
+
+
 def _beside_itself(result: Mapping[str, Any], title: str, text: str) -> Iterator[str]:
     """Yield the drains of one process in two ways; `text` tells of the other one."""
     yield from _head(result, title, f"{text} {result['records']:,} records of {result['bytes_per_record']} bytes.")
@@ -347,6 +357,7 @@ SECTIONS = {
     "tpc": _tpc,
     "price": _price,
     "watched": _watched,
+    "s3": _s3,
     "storm": _storm,
     "scale": _scale,
     "latency": _latency,

@@ -22,8 +22,11 @@ WAYS: Mapping[str, Callable[[StreamSession, str], AbstractContextManager[object]
     "": lambda *_: nullcontext(),
     "unsafe": lambda *_: unsafe(),
     "watched": watched,
+    "s3": lambda *_: nullcontext(),
 }
 """What is around a drain, given its services and the cores of the session. A ruleset is a way, too."""
+BUCKET = "lake"
+"""Where the way `s3` has its table."""
 
 
 def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -> None:
@@ -33,7 +36,7 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -
     def drain(given: Drain) -> float:
         frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
         services = StreamSession(job="drain", drain=session.Drain(until_caught_up=True))
-        write = by_country(glue_context, given.table)
+        write = by_country(glue_context, f"s3://{BUCKET}/table" if given.way == "s3" else given.table)
         if given.way in RULESETS:
             write = checked(RULESETS[given.way], write)
         with WAYS.get(given.way, WAYS[""])(services, cores):

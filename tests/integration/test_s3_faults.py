@@ -136,7 +136,7 @@ def publish_two_batches(server, table: S3Folder, blobs: list[bytes], fault: Faul
 # All that goes wrong with a client that gives up at once, so that our own tries are what is tested; with its retries what
 # they can make worse. Not here: the lost reply to the beginning of an upload, see below.
 SPOILT = [
-    (retries, kind, operation)
+    pytest.param(retries, kind, operation, marks=[pytest.mark.long] if kind == "429" else [])  # as 503 is
     for retries, kinds in ((False, FAULTS), (True, ("500", "lost reply")))
     for operation in OPERATIONS
     for kind in kinds

@@ -10,7 +10,19 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, delete, insert, select, update
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    Engine,
+    RowMapping,
+    cast,
+    delete,
+    insert,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy import Table as SqlTable
 
 from gluepot.catalog import iceberg_rows, tables
@@ -344,6 +356,17 @@ class Catalog:
         query = select(sql).where(_is_table(sql, table), sql.c.digest > after).order_by(sql.c.digest).limit(most)
         with self._transaction() as connection:
             return [(row["digest"], _partition(row)) for row in _rows(connection, query)]
+
+    def partition_locations(self, table: Table) -> list[str]:
+        """Return the locations of a table's partitions, in any order; an empty text where one has none.
+
+        The database takes them out of the bodies, which is ten times as fast as reading these.
+        """
+        sql = tables.partitions
+        with self._transaction() as connection:
+            body = cast(sql.c.body, JSON) if connection.dialect.name == "postgresql" else type_coerce(sql.c.body, JSON)
+            place = body[("StorageDescriptor", "Location")].as_string()
+            return [one or "" for one in connection.execute(select(place).where(_is_table(sql, table))).scalars()]
 
     def find_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Partition]:
         """Return the partitions that have these values; those that do not exist are left out."""

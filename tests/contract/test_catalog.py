@@ -119,6 +119,13 @@ def test_partitions_are_read_piece_by_piece(catalog):
     assert sorted(found) == [(str(number),) for number in range(10)]
 
 
+def test_the_locations_of_partitions_are_read_alone(catalog):
+    places = ["s3://lake/clicks/day=1/", 's3://lake/ü "x"/', ""]
+    bodies = [{"StorageDescriptor": {"Location": place}} for place in places[:2]]
+    catalog.add_partitions(CLICKS, [Partition((str(n),), body) for n, body in enumerate([*bodies, {}])])
+    assert sorted(catalog.partition_locations(CLICKS)) == sorted(places)
+
+
 def test_only_partitions_that_exist_are_changed_found_and_dropped(catalog):
     catalog.add_partitions(CLICKS, [day("1"), day("2")])
     assert catalog.change_partitions(CLICKS, [replace(day("1"), body={"a": "b"}), day("7")]) == {("1",)}

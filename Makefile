@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean mutants
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-crawl bench-tpc clean mutants
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -85,7 +85,7 @@ power: setup ## cut the power of jobs and count records, on a file system that f
 fuzz: setup ## try bytes by chance on all that parses foreign bytes; SECS=600 TARGET=json ARGS="--keep-corpus"
 	@$(BIN)/python -m tests.fuzz --secs $(or $(SECS),600) $(TARGET:%=--target %) $(ARGS)
 
-bench: setup ## all that docs/performance.md shows, measured anew: about four hours on a machine that does nothing else
+bench: setup .tools/bin/versitygw ## all that docs/performance.md shows, measured anew: about four hours on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \
 	for events in e200 e500 e1000; do \
 		run drain drain-$$events "--events=$$events --against=stock --against=stock-jvm --against=tuned --against=loop --against=flink --against=connect"; done; \
@@ -118,6 +118,13 @@ bench-storm: setup ## what it costs a job that hundreds ask for its metrics at a
 
 bench-tpc: setup ## TPC-H by Glue scripts, side by side with stock Spark and DuckDB; SCALE=1 ARGS="--suite tpcds"
 	@$(BIN)/python -m benchmarks.tpc --scale $(or $(SCALE),1) $(ARGS)
+
+bench-crawl: setup .tools/bin/versitygw ## crawl 1 M files and one new folder, on a disk and on an S3 server; needs Go; ARGS="--partitions 10000"
+	@$(BIN)/python -m benchmarks.crawl $(ARGS) --save benchmarks/results/crawl.json; missed=$$?; \
+	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
+
+.tools/bin/versitygw:
+	GOBIN=$(CURDIR)/.tools/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
 
 bench-merge: setup ## changes merged into an Iceberg table, side by side with stock PySpark; ARGS="--short"
 	@$(BIN)/python -m benchmarks.merge $(ARGS)

@@ -347,6 +347,37 @@ def _files(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {name}: {seen} of foreachBatch's, {_goal(goal, is_missed=seen > goal)}"
 
 
+_STORES = {"disk": "a disk", "s3": "S3"}
+
+
+def _crawl(result: Mapping[str, Any]) -> Iterator[str]:
+    server = f" The S3 server is {result['server']} on the same machine." if result["server"] else ""
+    yield from _head(
+        result,
+        "Crawls of very many files",
+        f"{result['files']:,} small files of JSON in {result['partitions']:,} partitions.{server} After the first"
+        " crawl, each further one finds one new folder, with `--new-folders-only`. The **bare listing** is the least"
+        " that finds it: it lists every folder above the partitions and the new one, without a catalog, on S3 with as"
+        " many requests at a time as the crawl. Memory is the most that a whole process took. Load averages of the"
+        f" machine at the end: {', '.join(f'{one:.1f}' for one in result['load'])}.",
+    )
+    stores, goals = result["stores"], result["goals"]
+    yield _row(("", *(_STORES[name] for name in stores)))
+    yield _row(("---", *("---:" for _ in stores)))
+    for title, side in (("First crawl", "first"), ("Crawl of everything again", "again")):
+        yield _row((title, *(f"{one[side]['secs']:,} s, {one[side]['peak_mb']} MB" for one in stores.values())))
+    for title, side in (("One new folder, s", "new"), ("Bare listing, s", "bare")):
+        yield _row((title, *(", ".join(map(str, one[side]["secs"])) for one in stores.values())))
+    yield ""
+    for name, one in stores.items():
+        ratio = _goal(goals["ratio"], is_missed=one["ratio"] > goals["ratio"])
+        peak = _goal(goals["peak_mb"], is_missed=one["peak_mb"] > goals["peak_mb"])
+        yield (
+            f"- On {_STORES[name]}, the crawl of one new folder takes {one['ratio']} times as long as the bare listing,"
+            f" {ratio}; the crawls take at most {one['peak_mb']} MB, {peak}"
+        )
+
+
 _SUITES = {"tpch": "TPC-H", "tpcds": "TPC-DS"}
 _SUMMARIES = ("drain", "batch", "tpc", "sql")
 """What the names of those results begin with that are in the table at the top."""
@@ -366,6 +397,7 @@ SECTIONS = {
     "sql": _sql,
     "merge": _merge,
     "files": _files,
+    "crawl": _crawl,
 }
 """By what the names of result files begin with."""
 

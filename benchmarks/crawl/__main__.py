@@ -1,8 +1,11 @@
-"""python -m benchmarks.crawl [partitions] [files in each]: crawl very many small files, then one new folder.
+"""python -m benchmarks.crawl: crawl very many small files, then one new folder, on a disk and on an S3 server.
 
-The files are hard links, so that a million of them take no room. After the first crawl, each further one finds one new
-folder: with `--new-folders-only`, beside a walk of the folders that are not those of known partitions, and at last one
-crawl of everything. Each side is a process of its own; the memory shown is the most that a whole process took.
+The files are hard links, so that a million of them take no room, and the S3 server serves the same folder. After the
+first crawl, each further one finds one new folder: with `--new-folders-only`, beside a bare listing. That is the least
+that finds a new folder: it lists every folder that is not a known partition, and the new one, and does nothing else. On
+S3 it has as many requests under way as the crawl. At last there is one crawl of everything again.
+
+Each side is a process of its own, timed after its imports; the memory shown is the most that a whole process took.
 """
 
 from __future__ import annotations
@@ -14,100 +17,172 @@ import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
+import obstore
+
+from benchmarks.gateway import S3Gateway, version
+from benchmarks.trial import parser_for, trial
 from gluepot.catalog.connect import open_catalog
 from gluepot.core.clock import SystemClock
+from gluepot.core.storage.s3 import connect
 from gluepot.crawl.run import crawl
 from gluepot.crawl.settings import EVERYTHING, NEW_FOLDERS, crawl_settings
 
-RUNS = 3
+STORES = ("disk", "s3")
 TIMES_BARE = 2
 MOST_MB = 500
 HOURS = 100
+BUCKET = "lake"
+# As many as the crawl has.
+LISTERS = 8
 # A file system lets a file have some 65,000 names.
 LINKS = 60_000
 TEXT = '{"id": 1, "total": 9.5, "who": "ada"}\n{"id": 2, "total": 20, "who": "bob"}\n'
 
 
 def main() -> int:
-    """Measure and print; return 1 where a goal is missed."""
-    partitions, files = (int(one) for one in (*sys.argv[1:], *("100000", "10")[len(sys.argv) - 1 :]))
-    with tempfile.TemporaryDirectory() as temp:
-        folder = Path(temp) / "lake"
-        made = make(folder, partitions, files)
-        first = side(EVERYTHING, temp)
-        assert first["added"] == partitions, first
-        print(f"first crawl: {made} files, {partitions} partitions in {first['secs']:.1f} s, {first['peak_mb']:.0f} MB")
-        ratios, peaks = [], [first["peak_mb"]]
-        for n in range(RUNS):
-            (folder / "day=0000" / f"hour=new{n}").mkdir()
-            (folder / "day=0000" / f"hour=new{n}" / "part.json").write_text(TEXT)
-            walk, ours = side("walk", temp), side(NEW_FOLDERS, temp)
-            assert ours["added"] == 1, ours
-            ratios.append(ours["secs"] / walk["secs"])
-            peaks.append(ours["peak_mb"])
-            print(f"walk of folders {walk['secs']:.2f} s, crawl of one new folder {ours['secs']:.2f} s")
-        again = side(EVERYTHING, temp)
-        peaks.append(again["peak_mb"])
-        print(f"crawl of everything again: {again['secs']:.1f} s, {again['peak_mb']:.0f} MB")
-    ratio, peak = statistics.median(ratios), max(peaks)
-    print(f"{ratio:.2f}x the walk (goal {TIMES_BARE}), at most {peak:.0f} MB (goal {MOST_MB})")
-    return int(ratio > TIMES_BARE or peak > MOST_MB)
+    """Measure, print and save; return 1 where a goal is missed."""
+    parser = parser_for(__doc__)
+    parser.add_argument("--partitions", type=int, default=100_000)
+    parser.add_argument("--files", type=int, default=10, help="in each partition")
+    parser.add_argument("--rounds", type=int, default=5, help="crawls of one new folder")
+    parser.add_argument("--on", choices=STORES, action="append", help="default: both")
+    asked = parser.parse_args()
+    stores: dict[str, dict[str, Any]] = {}
+    with trial("crawl", asked.save) as (folder, result):
+        lake = folder / "stores" / BUCKET
+        made = make(lake, asked.partitions, asked.files)
+        for store in asked.on or STORES:
+            gateway = S3Gateway(folder / "gateway", lake.parent) if store == "s3" else None
+            with gateway or nullcontext():
+                environ = gateway.environ if gateway else {}
+                url = f"s3://{BUCKET}" if gateway else str(lake)
+                stores[store] = measured(lake, url, folder / f"{store}.db", environ, asked.partitions, asked.rounds)
+        result |= {
+            "files": made,
+            "partitions": asked.partitions,
+            "stores": stores,
+            "goals": {"ratio": TIMES_BARE, "peak_mb": MOST_MB},
+            "server": version() if "s3" in stores else "",
+            "load": os.getloadavg(),
+        }
+    print(json.dumps(stores, indent=1))
+    return int(any(one["ratio"] > TIMES_BARE or one["peak_mb"] > MOST_MB for one in stores.values()))
 
 
-def make(folder: Path, partitions: int, files: int) -> int:
+def measured(
+    lake: Path, url: str, catalog: Path, environ: dict[str, str], partitions: int, rounds: int
+) -> dict[str, Any]:
+    """Return what the crawls of one store take.
+
+    Args:
+        lake: the folder, in which new folders are made.
+        url: by which it is crawled.
+        catalog: file of the catalog that the crawls write; new.
+        environ: for the sides.
+        partitions: that the first crawl has to find, beside the new ones of another store.
+        rounds: how many new folders are made, one after the other.
+    """
+    first = side("crawled", EVERYTHING, url, str(catalog), environ=environ)
+    assert first["found"] >= partitions, first
+    print(f"{url}: first crawl {first['secs']:.1f} s, {first['peak_mb']:.0f} MB", file=sys.stderr)
+    bare, ours = [], []
+    for n in range(rounds):
+        new = lake / "day=0000" / f"hour=new{n}-{catalog.stem}"
+        new.mkdir()
+        (new / "part.json").write_text(TEXT)
+        bare.append(side("listed", url, new.name, environ=environ))
+        ours.append(side("crawled", NEW_FOLDERS, url, str(catalog), environ=environ))
+        assert bare[-1]["found"] == ours[-1]["found"] == 1, (bare[-1], ours[-1])
+        print(f"bare {bare[-1]['secs']:.2f} s, one new folder {ours[-1]['secs']:.2f} s", file=sys.stderr)
+    again = side("crawled", EVERYTHING, url, str(catalog), environ=environ)
+    assert again["found"] == 0, again
+    return {
+        "first": _shown(first),
+        "new": {"secs": _secs(ours), "peak_mb": round(max(one["peak_mb"] for one in ours))},
+        "bare": {"secs": _secs(bare)},
+        "again": _shown(again),
+        "ratio": round(statistics.median(mine["secs"] / one["secs"] for mine, one in zip(ours, bare, strict=True)), 2),
+        "peak_mb": round(max(one["peak_mb"] for one in (first, *ours, again))),
+    }
+
+
+def _shown(one: dict[str, float]) -> dict[str, float]:
+    return {"secs": round(one["secs"], 1), "peak_mb": round(one["peak_mb"])}
+
+
+def _secs(sides: Sequence[dict[str, float]]) -> list[float]:
+    return [round(one["secs"], 3) for one in sides]
+
+
+def make(lake: Path, partitions: int, files: int) -> int:
     """Write small files, equally many in each partition, and return how many there are."""
-    made, source = 0, folder.parent / "source"
+    made, sources = 0, lake.parent.parent / "sources"
+    sources.mkdir(parents=True)
+    source = sources
     for partition in range(partitions):
-        place = folder / f"day={partition // HOURS:04d}" / f"hour={partition % HOURS:02d}"
+        place = lake / f"day={partition // HOURS:04d}" / f"hour={partition % HOURS:02d}"
         place.mkdir(parents=True)
         for file in range(files):
             if made % LINKS == 0:
-                source = folder.parent / f"source-{made // LINKS}.json"
+                source = sources / f"{made // LINKS}.json"
                 source.write_text(TEXT)
             os.link(source, place / f"part-{file}.json")
             made += 1
     return made
 
 
-def side(what: str, folder: str) -> dict[str, float]:
+def side(what: str, *arguments: str, environ: dict[str, str]) -> dict[str, float]:
     """Run one side as a process of its own."""
-    code = f"from benchmarks.crawl.__main__ import measure; measure({what!r}, {folder!r})"
-    run = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True)
+    code = f"from benchmarks.crawl import __main__ as one; one.measure(one.{what}, {arguments!r})"
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **environ}
+    )
     found: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
     return found
 
 
-def measure(what: str, folder: str) -> None:
-    """Walk or crawl, and print what it took."""
+def measure(what: Any, arguments: tuple[str, ...]) -> None:
+    """List or crawl, and print what it took."""
     began = time.perf_counter()
-    added = walk(Path(folder) / "lake") if what == "walk" else crawled(what, folder)
+    found = what(*arguments)
     secs = time.perf_counter() - began
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"secs": secs, "added": added, "peak_mb": peak_mb}))
+    print(json.dumps({"secs": secs, "found": found, "peak_mb": peak_mb}))
 
 
-def walk(lake: Path) -> int:
-    """List the folders above the partitions, which is the least that finds a new one; return how many they hold."""
-    return sum(1 for day in os.scandir(lake) for _ in os.scandir(day))
+def listed(url: str, new: str) -> int:
+    """List the folders above the partitions, and a new one among these; return how many files that has."""
+    if not url.startswith("s3:"):
+        inside = [hour for day in os.scandir(url) for hour in os.scandir(day) if hour.name == new]
+        return sum(1 for hour in inside for _ in os.scandir(hour))
+    store = connect(BUCKET, "")
+    days = obstore.list_with_delimiter(store)["common_prefixes"]
+    with ThreadPoolExecutor(LISTERS) as pool:
+        levels = pool.map(lambda day: obstore.list_with_delimiter(store, day)["common_prefixes"], days)
+        found = [hour for level in levels for hour in level if hour.rstrip("/").endswith(new)]
+    return sum(len(obstore.list_with_delimiter(store, hour)["objects"]) for hour in found)
 
 
-def crawled(recrawl: str, folder: str) -> int:
+def crawled(recrawl: str, url: str, database: str) -> int:
     """Crawl and return the number of new partitions."""
     log = {"UpdateBehavior": "LOG", "DeleteBehavior": "LOG"}
     settings = crawl_settings(
         {
             "Name": "big",
             "DatabaseName": "big",
-            "Targets": {"S3Targets": [{"Path": f"{folder}/lake"}]},
+            "Targets": {"S3Targets": [{"Path": url}]},
             "RecrawlPolicy": {"RecrawlBehavior": recrawl},
             **({"SchemaChangePolicy": log} if recrawl == NEW_FOLDERS else {}),
         }
     )
-    catalog = open_catalog(f"sqlite:///{folder}/catalog.db", SystemClock())
+    catalog = open_catalog(f"sqlite:///{database}", SystemClock())
     try:
         report = crawl(settings, catalog, random.Random(1), "run", make_database=True)
     finally:

@@ -12,7 +12,7 @@ from gluepot.core.statedir import state_root
 
 VARIABLE = "GLUEPOT_CATALOG"
 VERSION_TABLE = "catalog_alembic_version"
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration; a test compares it with the scripts."""
 
 _opened: dict[str, Catalog] = {}

@@ -10,6 +10,7 @@ from gluepot.catalog.values import Table
 from gluepot.core.errors import ConfigError
 
 _DYNAMODB = "dynamodb"
+_OF_DOCUMENTS = ("mongodb", "documentdb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ def database_read(table: Table, options: Mapping[str, Any], *, writes: bool = Fa
     """Return how a table is read or written.
 
     Args:
-        table: one that `is_of_database`; its location is `database.schema.table`, or `database.table`, or the
-            ARN of a table of DynamoDB.
+        table: one that `is_of_database`; its location is `database.schema.table`, or `database.table`, of MongoDB
+            `database.collection`, or the ARN of a table of DynamoDB.
         options: `additional_options`; they override the table's own.
         writes: whether it is written.
 
@@ -59,10 +60,11 @@ def database_read(table: Table, options: Mapping[str, Any], *, writes: bool = Fa
         raise ConfigError(
             f"The table {table.title} has the location {table.storage.location!r}; write database.schema.table."
         )
+    kind = table.parameters.get("classification", "jdbc").lower()
     told = {
-        "useConnectionProperties": "true",
+        **({} if kind in _OF_DOCUMENTS else {"useConnectionProperties": "true"}),
         "connectionName": connection_of(table),
         "database": database,
-        "dbtable": name,
+        "collection" if kind in _OF_DOCUMENTS else "dbtable": name,
     }
-    return DatabaseRead(table.parameters.get("classification", "jdbc").lower(), {**told, **options})
+    return DatabaseRead(kind, {**told, **options})

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gluepot.catalog.connect import catalog_url, open_catalog
+from gluepot.catalog.connections import load
 from gluepot.cli.exit_codes import FINDINGS
 from gluepot.cli.output import Output, Row, print_wide, show, table
 from gluepot.core.clock import SystemClock
@@ -36,6 +37,7 @@ def crawl_(
     prefix: str = "",
     exclude: Annotated[Sequence[str], Parameter(negative=())] = (),
     sample_size: int | None = None,
+    sample_items: bool = False,
     classifier: Annotated[Sequence[Path], Parameter(negative=())] = (),
     combine: bool = False,
     table_level: int | None = None,
@@ -58,13 +60,16 @@ def crawl_(
     out because they could not be read or classified.
 
     Args:
-        paths: folders or files, local or on S3; with --connection, database/schema/table.
+        paths: folders or files, local or on S3; dynamodb://TABLE for a table of DynamoDB; with --connection,
+            database/schema/table, or database/collection of MongoDB.
         database: that gets the tables; it is made if there is none of this name.
-        connection: name of a connection to a database, whose tables the paths name: shop/public/%, shop/orders.
+        connection: name of a connection to a database or to MongoDB, whose tables or collections the paths name:
+            shop/public/%, shop/orders.
         metadata: keep comments or the database's own names of types, too (EnableAdditionalMetadata); may be repeated.
         prefix: put in front of the names of tables.
         exclude: a glob of files or tables to leave out, relative to each path; may be repeated.
         sample_size: read so many files of each folder, chosen by chance; all by default.
+        sample_items: take the columns of tables of DynamoDB and of collections from a sample, and not from all items.
         classifier: a JSON file with a classifier as CreateClassifier takes it; may be repeated.
         combine: put compatible files into one table even if their columns differ (CombineCompatibleSchemas).
         table_level: the level at which folders are tables; a bucket has level 1 (TableLevelConfiguration).
@@ -92,9 +97,14 @@ def crawl_(
         "Name": name,
         "DatabaseName": database,
         "TablePrefix": prefix,
-        "Targets": _tables_of(connection, paths, exclude, metadata)
+        "Targets": _stored(connection, paths, exclude, metadata, sample_items)
         if connection
         else {
+            "DynamoDBTargets": [
+                {"Path": path.removeprefix(_DYNAMODB), "scanAll": not sample_items}
+                for path in paths
+                if path.startswith(_DYNAMODB)
+            ],
             "S3Targets": [
                 {
                     "Path": path,
@@ -104,7 +114,8 @@ def crawl_(
                     "DlqEventQueueArn": dead_letter_queue,
                 }
                 for path in paths
-            ]
+                if not path.startswith(_DYNAMODB)
+            ],
         },
         "RecrawlPolicy": {
             "RecrawlBehavior": EVENTS if event_queue else NEW_FOLDERS if new_folders_only else EVERYTHING
@@ -130,9 +141,16 @@ def crawl_(
         raise SystemExit(FINDINGS)
 
 
-def _tables_of(
-    connection: str, paths: Sequence[str], exclude: Sequence[str], metadata: Sequence[str]
+def _stored(
+    connection: str, paths: Sequence[str], exclude: Sequence[str], metadata: Sequence[str], sample_items: bool
 ) -> dict[str, Any]:
+    """Return the targets that a connection leads to."""
+    if load().get(connection).type == "mongodb":
+        return {
+            "MongoDBTargets": [
+                {"ConnectionName": connection, "Path": path, "ScanAll": not sample_items} for path in paths
+            ]
+        }
     more = [one.upper() for one in metadata]
     return {
         "JdbcTargets": [
@@ -147,6 +165,7 @@ def _tables_of(
     }
 
 
+_DYNAMODB = "dynamodb://"
 _DELETE = {"deprecate": "DEPRECATE_IN_DATABASE", "delete": "DELETE_FROM_DATABASE", "log": "LOG"}
 
 

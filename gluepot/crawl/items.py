@@ -53,10 +53,10 @@ def scan(target: DynamodbTarget) -> Scanned | None:
         return None
     read = table_read(settings, description)
     batches = (chunk.batch for split in read.splits for chunk in read.source.read(split))
-    return Scanned(description, merged(batch.schema for batch in (batches if target.scans_all else _sample(batches))))
+    return Scanned(description, merged(batch.schema for batch in (batches if target.scans_all else sample(batches))))
 
 
-def _sample(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def sample(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield batches until they have as many items as a sample."""
     items = 0
     for batch in batches:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from gluepot.catalog.values import Partition, Table
+from gluepot.catalog.values import Table
 from gluepot.core.errors import ConfigError
 from gluepot.core.plural import counted
 from gluepot.core.storage import canonical_url
@@ -41,19 +41,17 @@ class Fitted:
     steps: list[Step] = field(default_factory=list)
 
 
-def known_folders(
-    url: str, tables: Iterable[Table], partitions: Callable[[Table], Iterable[Partition]]
-) -> frozenset[str]:
+def known_folders(url: str, tables: Iterable[Table], locations: Callable[[Table], Iterable[str]]) -> frozenset[str]:
     """Return the folders below a target that tables have, relative to it.
 
     Args:
         url: of the target.
         tables: of the crawler.
-        partitions: returns those of a table.
+        locations: returns those of the partitions of a table.
     """
     found: set[str] = set()
     for table in tables:
-        places = [one.location for one in partitions(table)] if table.partition_keys else [table.storage.location]
+        places = locations(table) if table.partition_keys else [table.storage.location]
         found.update(inside for one in places if (inside := _relative(url, one)))
     return frozenset(found)
 

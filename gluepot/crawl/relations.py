@@ -58,14 +58,15 @@ def is_meant(target: JdbcTarget, path: str) -> bool:
     wanted, parts = target.pattern, path.split("/")
     if wanted == ("%",):  # all tables, in whatever schema
         wanted = ("%",) * len(parts)
-    if len(wanted) != len(parts) or not all(map(_fits, wanted, parts)):
+    if len(wanted) != len(parts) or not all(map(fits, wanted, parts)):
         return False
     globs = compile_globs([f"/{glob.replace('%', '*')}" for glob in target.exclusions])
     names = (path, f"{target.database}/{path}", f"{target.database}/{parts[-1]}")
     return globs is None or not any(globs.search(f"/{name}") for name in names)
 
 
-def _fits(pattern: str, name: str) -> bool:
+def fits(pattern: str, name: str) -> bool:
+    """Tell whether a name is one that a pattern means, in which `%` stands for any text."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("%"))), name, re.DOTALL) is not None
 
 

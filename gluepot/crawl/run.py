@@ -23,6 +23,7 @@ from gluepot.core.storage import Entry as FileEntry
 from gluepot.core.storage import LocalRoot, SourceStorage, canonical_url, open_source, open_storage, parse_url
 from gluepot.crawl.classify.builtin import classify
 from gluepot.crawl.classify.head import read_head
+from gluepot.crawl.documents import Look, found_collection, is_meant_at, look
 from gluepot.crawl.events import ChangedPlaces
 from gluepot.crawl.grouping import MOST_FILES_AS_TABLES, GroupRules, group
 from gluepot.crawl.items import Scan, found_items, is_table, scan
@@ -33,7 +34,7 @@ from gluepot.crawl.names import path_of, place_of
 from gluepot.crawl.plan import Action, Catalogued, Known, Seen, plan
 from gluepot.crawl.queues import MOST_MESSAGES, EventQueue, Round, dead_letters_of, next_round, open_queue
 from gluepot.crawl.relations import Inventory, found_relations, inventory, is_meant
-from gluepot.crawl.settings import EVENTS, NEW_FOLDERS, CrawlSettings, DynamodbTarget, JdbcTarget, Target
+from gluepot.crawl.settings import EVENTS, NEW_FOLDERS, CrawlSettings, DynamodbTarget, JdbcTarget, MongodbTarget, Target
 from gluepot.crawl.tables import INDEX, UPDATED_BY
 from gluepot.crawl.values import Classified, FileKind, FoundRelation, FoundTable, Leaf, Step, Tally
 
@@ -144,6 +145,7 @@ def crawl(
     tells: bool = False,
     ask: Inventory = lambda target: inventory(target, jdbc_connection(load().get(target.connection))),
     scan_items: Scan = scan,
+    look_at: Look = look,
     open_queue: Callable[[str], EventQueue] = open_queue,
     most_messages: int = MOST_MESSAGES,
 ) -> CrawlReport:
@@ -161,6 +163,7 @@ def crawl(
         tells: note the changes of the catalog, which the service tells as events.
         ask: lists the tables of a database.
         scan_items: looks at a table of DynamoDB.
+        look_at: looks at collections of MongoDB.
         open_queue: opens a queue with events, by its ARN.
         most_messages: how many messages a round takes.
 
@@ -184,16 +187,17 @@ def crawl(
         except EtlError as error:
             report.failed_targets.append(LeftOut(target.url, str(error)))
     own = [one for one in existing if one.parameters.get(UPDATED_BY) == settings.name]
-    for database in settings.jdbc_targets:
+    for store in settings.database_targets:
         try:
-            found += _of_database(database, own, ask, report, seen)
+            match store:
+                case JdbcTarget():
+                    found += _of_database(store, own, ask, report, seen)
+                case DynamodbTarget():
+                    found += _of_dynamodb(store, own, scan_items, report, seen)
+                case MongodbTarget():
+                    found += _of_mongodb(store, own, look_at, report, seen)
         except EtlError as error:
-            report.failed_targets.append(LeftOut(database.title, str(error)))
-    for table in settings.dynamodb_targets:
-        try:
-            found += _of_dynamodb(table, own, scan_items, report, seen)
-        except EtlError as error:
-            report.failed_targets.append(LeftOut(table.title, str(error)))
+            report.failed_targets.append(LeftOut(store.title, str(error)))
     _check_targets(settings, report)
     seen.add_files(one for one in own if not is_of_database(one))
     reach("crawl.classified")
@@ -311,7 +315,7 @@ def _of_target(
     url = canonical_url(target.url)
     only_new = settings.recrawl == NEW_FOLDERS
     own = [one for one in existing if one.parameters.get(UPDATED_BY) == settings.name] if only_new else []
-    known = known_folders(url, own, lambda table: _each_partition(catalog, table))
+    known = known_folders(url, own, catalog.partition_locations)
     one = _listed(
         settings, target, url, chance, report, lambda storage, one, listing: files_of(storage, one, listing, known)
     )
@@ -544,6 +548,22 @@ def _of_dynamodb(
     return found
 
 
+def _of_mongodb(
+    target: MongodbTarget, own: Iterable[Table], look_at: Look, report: CrawlReport, seen: _Places
+) -> list[FoundTable]:
+    scanned = look_at(target)
+    found = [found_collection(target, one) for one in scanned]
+    covered = [
+        place_of(target.connection, one.storage.location)
+        for one in own
+        if is_of_database(one) and connection_of(one) == target.connection and is_meant_at(target, one.storage.location)
+    ]
+    seen.add_relations((one.relation for one in found if one.relation is not None), covered)
+    what = "all of them" if target.scans_all else "a sample of each"
+    report.steps.append(Step(target.title, "the documents", what, counted(len(found), "collection")))
+    return found
+
+
 def _rules(settings: CrawlSettings, url: str, never: Iterable[str]) -> GroupRules:
     match parse_url(url):
         case LocalRoot(path):
@@ -613,7 +633,7 @@ def _read(settings: CrawlSettings, url: str, entry: FileEntry) -> Classified:
     place = f"{url}/{entry.key}"
     try:
         storage = open_storage(url)
-        head = read_head(lambda: storage.reader(entry.key), entry.name, place, entry.size_bytes)
+        head = read_head(lambda: storage.reader(entry.key, entry.size_bytes), entry.name, place, entry.size_bytes)
         return classify(head, settings.classifiers)
     except FileNotFoundError:
         return Classified(None, "it was deleted during the crawl")

@@ -25,7 +25,8 @@ _OF_TABLES = "CatalogTargets"
 _OF_DATABASES = "JdbcTargets"
 _ADDITIONAL = ("COMMENTS", "RAWTYPES")
 _OF_DYNAMODB = "DynamoDBTargets"
-_LATER = ("MongoDBTargets", "HudiTargets")
+_OF_MONGODB = "MongoDBTargets"
+_LATER = ("HudiTargets",)
 _LEAST_RATE, _MOST_RATE, _USUAL_RATE = 0.1, 1.5, 0.5
 # A path names a schema and a table below the database.
 _DEEPEST = 2
@@ -146,6 +147,28 @@ class DynamodbTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class MongodbTarget:
+    """Collections of MongoDB or DocumentDB.
+
+    Args:
+        connection: name of the connection that leads to the server.
+        database: its name.
+        pattern: a collection; `%` stands for any text.
+        scans_all: whether all documents tell the columns, and not a sample.
+    """
+
+    connection: str
+    database: str
+    pattern: str
+    scans_all: bool = True
+
+    @property
+    def title(self) -> str:
+        """The target in messages."""
+        return f"mongodb:{self.connection}/{self.database}/{self.pattern}"
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogTarget:
     """Tables of the catalog that a crawl brings up to date.
 
@@ -168,6 +191,7 @@ class CrawlSettings:
         targets: folders and files.
         jdbc_targets: tables of databases.
         dynamodb_targets: tables of DynamoDB.
+        mongodb_targets: collections of MongoDB.
         catalog_targets: tables of the catalog instead.
         prefix: of the names of tables.
         classifiers: of one's own, in order.
@@ -187,6 +211,7 @@ class CrawlSettings:
     targets: tuple[Target, ...] = ()
     jdbc_targets: tuple[JdbcTarget, ...] = ()
     dynamodb_targets: tuple[DynamodbTarget, ...] = ()
+    mongodb_targets: tuple[MongodbTarget, ...] = ()
     catalog_targets: tuple[CatalogTarget, ...] = ()
     prefix: str = ""
     classifiers: tuple[Custom, ...] = field(default=())
@@ -201,9 +226,9 @@ class CrawlSettings:
     partition_index: bool = True
 
     @property
-    def database_targets(self) -> tuple[JdbcTarget | DynamodbTarget, ...]:
+    def database_targets(self) -> tuple[JdbcTarget | DynamodbTarget | MongodbTarget, ...]:
         """The targets that are no files."""
-        return (*self.jdbc_targets, *self.dynamodb_targets)
+        return (*self.jdbc_targets, *self.dynamodb_targets, *self.mongodb_targets)
 
 
 def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ()) -> CrawlSettings:
@@ -233,6 +258,7 @@ def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ())
         targets=(*files, *lakes),
         jdbc_targets=tuple(map(_jdbc_target, targets.get(_OF_DATABASES) or ())),
         dynamodb_targets=tuple(map(_dynamodb_target, targets.get(_OF_DYNAMODB) or ())),
+        mongodb_targets=tuple(map(_mongodb_target, targets.get(_OF_MONGODB) or ())),
         catalog_targets=tables,
         prefix=str(given.get("TablePrefix") or ""),
         classifiers=tuple(classifiers),
@@ -248,7 +274,7 @@ def _check_kinds(targets: Mapping[str, Any]) -> None:
     if later := [name for name in _LATER if targets.get(name)]:
         raise ConfigError(
             f"Targets has {later[0]}, which cannot be crawled yet; use S3Targets, JdbcTargets, DynamoDBTargets,"
-            " DeltaTargets, IcebergTargets or CatalogTargets, or describe the tables with"
+            " MongoDBTargets, DeltaTargets, IcebergTargets or CatalogTargets, or describe the tables with"
             " `gluepot catalog create-table`."
         )
 
@@ -302,6 +328,19 @@ def _dynamodb_target(given: Mapping[str, Any]) -> DynamodbTarget:
     return DynamodbTarget(table, scans_all is None or bool(scans_all), _USUAL_RATE if rate is None else float(rate))
 
 
+def _mongodb_target(given: Mapping[str, Any]) -> MongodbTarget:
+    path, scans_all = str(given.get("Path") or ""), given.get("ScanAll")
+    database, _, pattern = path.strip("/").partition("/")
+    if not given.get("ConnectionName"):
+        raise ConfigError("A target of MongoDBTargets has no ConnectionName; name a connection of the type MONGODB.")
+    if not database or "%" in database or not pattern or "/" in pattern:
+        raise ConfigError(
+            f"Path in MongoDBTargets is {path!r}; write database/collection, with % for any text in a collection's"
+            " name."
+        )
+    return MongodbTarget(str(given["ConnectionName"]), database, pattern, scans_all is None or bool(scans_all))
+
+
 def _checked(settings: CrawlSettings) -> CrawlSettings:
     makes = bool(settings.targets or settings.database_targets)
     if not makes and not settings.catalog_targets:
@@ -313,7 +352,13 @@ def _checked(settings: CrawlSettings) -> CrawlSettings:
     if settings.catalog_targets and settings.delete != "LOG":
         raise ConfigError("A crawler of CatalogTargets makes and deletes no tables; set DeleteBehavior to LOG.")
     if settings.recrawl in {NEW_FOLDERS, EVENTS} and (settings.catalog_targets or settings.database_targets):
-        other = _OF_TABLES if settings.catalog_targets else _OF_DATABASES if settings.jdbc_targets else _OF_DYNAMODB
+        kinds = {
+            _OF_TABLES: settings.catalog_targets,
+            _OF_DATABASES: settings.jdbc_targets,
+            _OF_DYNAMODB: settings.dynamodb_targets,
+            _OF_MONGODB: settings.mongodb_targets,
+        }
+        other = next(kind for kind, some in kinds.items() if some)
         raise ConfigError(f"RecrawlBehavior {settings.recrawl} needs S3Targets; use {EVERYTHING} for {other}.")
     if settings.recrawl == EVENTS:
         _check_events(settings.targets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import threading
 
@@ -109,3 +110,22 @@ def test_keys_that_are_no_paths_are_told_and_the_other_targets_are_crawled(clien
     report = crawl_folder(catalog, "s3://lake/odd", "s3://lake/orders")
     assert outcomes(report) == {"orders": "created"}
     assert "odd/a//b.json" in report.failed_targets[0].why
+
+
+def test_a_small_object_takes_one_request(client, catalog, requests):
+    put(client, "clicks/x.json", b'{"id": 1}\n')
+    put(client, "clicks/y.json.gz", gzip.compress(b'{"id": 2}\n'))
+    requests.clear()
+    crawl_folder(catalog, "s3://lake/clicks")
+    asked = sorted(one.partition("?")[0] for one in requests if "/lake/clicks/" in one)
+    assert asked == ["GET /lake/clicks/x.json", "GET /lake/clicks/y.json.gz"]
+
+
+def test_a_new_folder_that_cannot_be_listed_is_told_and_the_others_are_found(client, catalog):
+    put(client, "clicks/day=1/x.json", b'{"id": 1}\n')
+    crawl_folder(catalog, "s3://lake/clicks", **ONLY_NEW)
+    put(client, "clicks/day=2/hour=1/../y.json", b'{"id": 1}\n')
+    put(client, "clicks/day=3/x.json", b'{"id": 1}\n')
+    report = crawl_folder(catalog, "s3://lake/clicks", **ONLY_NEW)
+    assert [one.values for one in catalog.partitions(catalog.table("web", "clicks"))] == [("1",), ("3",)]
+    assert [one.place for one in report.left_out] == ["s3://lake/clicks/day=2/hour=1"]

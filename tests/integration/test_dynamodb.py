@@ -13,6 +13,8 @@ import pytest
 
 from awsglue import DynamicFrame
 from awsglue.data_catalog import current_catalog
+from gluepot.cli.exit_codes import DONE
+from gluepot.cli.main import app, outcome
 from gluepot.connectors.registry import connector
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.crawl.run import crawl
@@ -238,6 +240,15 @@ def test_a_crawled_table_is_read_and_written_by_name_and_deprecated_when_it_is_g
     assert [one.outcome for one in crawled(catalog, made, scanAll=False).tables] == ["unchanged"]
     made.delete()
     assert [one.outcome for one in crawled(catalog, made).tables] == ["deprecated"]
+
+
+def test_the_command_line_crawls_a_table_by_its_name(catalog, table, capsys):
+    for n in range(2):
+        table.put_item(Item={"n": n, "text": "a"})
+    assert outcome(app, ["crawl", f"dynamodb://{table.name}", "--database", "shop", "--sample-items"]) == DONE
+    capsys.readouterr()
+    (found,) = catalog.tables("shop")
+    assert {one["Name"]: one["Type"] for one in found.storage.body["Columns"]} == {"n": "bigint", "text": "string"}
 
 
 def test_an_item_that_no_row_can_be_is_set_aside(table, where):

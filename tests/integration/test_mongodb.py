@@ -15,6 +15,9 @@ from bson import Decimal128, Int64, ObjectId
 from pyspark.errors import PythonException
 
 from awsglue import DynamicFrame
+from awsglue.data_catalog import current_catalog
+from gluepot.cli.exit_codes import DONE
+from gluepot.cli.main import app, outcome
 from gluepot.connectors.registry import connector
 from gluepot.connectors.values import Document
 from gluepot.core.errors import ConfigError, TransientError
@@ -176,3 +179,47 @@ def test_a_write_that_nobody_acknowledges_is_refused(where):
     options = {**where, "connection.uri": f"{where['connection.uri']}/?w=0"}
     with pytest.raises(ConfigError, match="w=0"):
         connector("mongodb").new_document_store(options).check()
+
+
+@pytest.fixture
+def crawled(mongodb, collection, tmp_path, monkeypatch, capsys):
+    """Crawls collections of the database by the command line; returns its report."""
+    connections = tmp_path / "connections.yaml"
+    properties = {"CONNECTION_URL": mongodb}
+    connections.write_text(json.dumps({"connections": {"documents": {"type": "mongodb", "properties": properties}}}))
+    connections.chmod(0o600)
+    monkeypatch.setenv("GLUEPOT_CONNECTIONS", str(connections))
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("GLUEPOT_CATALOG", raising=False)
+
+    def crawl(path, *arguments):
+        command = ["crawl", "--connection", "documents", "--database", "web", "--output", "json"]
+        assert outcome(app, [*command, f"{collection.database.name}/{path}", *arguments]) == DONE
+        return {one["table"]: one["outcome"] for one in json.loads(capsys.readouterr().out)["tables"]}
+
+    return crawl
+
+
+def test_a_crawled_collection_is_read_and_written_by_name_and_deprecated_when_it_is_gone(
+    glue_context, collection, crawled
+):
+    late = {"_id": "late", "extra": True}  # behind a sample
+    collection.insert_many([{"_id": str(n), "n": n, "inner": {"x": 0.5}} for n in range(5000)] + [late])
+    collection.database["other"].insert_one({"_id": "1"})
+    name = f"{collection.database.name}_orders".replace("-", "_")
+    assert crawled("orders", "--sample-items") == {name: "created"}
+    table = current_catalog().table("web", name)
+    sampled = {"_id": "string", "n": "bigint", "inner": "struct<x:double>"}
+    assert {one["Name"]: one["Type"] for one in table.storage.body["Columns"]} == sampled
+    assert crawled("ord%") == {name: "updated"}
+    table = current_catalog().table("web", name)
+    assert {one["Name"]: one["Type"] for one in table.storage.body["Columns"]} == {**sampled, "extra": "boolean"}
+    assert table.parameters["recordCount"] == "5001"
+
+    by_name = {"database": "web", "table_name": name}
+    assert glue_context.create_dynamic_frame.from_catalog(**by_name).count() == 5001
+    glue_context.write_dynamic_frame.from_catalog(frame_of(glue_context, [{"_id": "new", "n": 7}]), **by_name)
+    assert collection.find_one({"_id": "new"}) == {"_id": "new", "n": 7}
+
+    collection.drop()
+    assert crawled("orders") == {name: "deprecated"}

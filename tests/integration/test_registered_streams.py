@@ -84,6 +84,48 @@ def test_a_new_schema_of_avro_adds_its_columns_while_the_query_runs(topic, job, 
     assert lookups == ["/schemas/ids/1", "/schemas/ids/2"]
 
 
+UNION = {
+    "name": "value",
+    "type": [
+        "null",
+        "int",
+        "string",
+        {"type": "record", "name": "Money", "fields": [{"name": "cents", "type": "int"}]},
+    ],
+}
+MIXED = [5, "five", ("Money", {"cents": 500}), None]
+
+
+def test_unions_of_avro_with_the_header_of_confluent_become_a_table_without_loss(topic, job, registry, client):
+    serializer = AvroSerializer(client, click(ID, UNION))
+    topic.send(*written(serializer, topic, *({"id": n, "value": one} for n, one in enumerate(MIXED))), partition=0)
+    (report,) = job.drain(confluent(topic, registry))
+    # A table holds a choice as text.
+    assert job.rows("id, value") == [(0, "5"), (1, "five"), (2, '{"cents":500}'), (3, None)]
+    assert report.rejected == {}
+
+
+def test_a_choice_of_a_union_is_resolved_by_its_types(topic, job, registry, client):
+    serializer = AvroSerializer(client, click(ID, UNION))
+    topic.send(*written(serializer, topic, *({"id": n, "value": one} for n, one in enumerate(MIXED))), partition=0)
+
+    def resolved(data_frame, _):
+        from awsglue import DynamicFrame
+
+        frame = DynamicFrame.fromDF(data_frame, job.glue_context, "frame")
+        job.write(frame.resolveChoice(specs=[("value", "make_cols")]))
+
+    job.drain(confluent(topic, registry), resolved)
+    columns = "id, value_int, value_string, value_struct"
+    money = {"cents": 500}
+    assert job.rows(columns) == [
+        (0, 5, None, None),
+        (1, None, "five", None),
+        (2, None, None, money),
+        (3,) + (None,) * 3,
+    ]
+
+
 def test_a_declared_schema_of_avro_is_what_all_records_become(topic, job, registry, client):
     old, new = (AvroSerializer(client, click(*fields)) for fields in ((ID,), (LONG_ID, PAGE, AT)))
     topic.send(*written(old, topic, {"id": 1}), *written(new, topic, {"id": 2, "page": "/", "at": 5}))
@@ -219,6 +261,15 @@ def test_records_of_glues_serializers_are_decoded_compressed_or_not(topic, job, 
     job.drain(by_glue(topic))
     assert job.rows("id, page, note") == [(1, None, None), (2, "/", None), (3, None, "x")]
     assert [one["reason"] for one in job.rejects()] == ["no_schema_header"]
+
+
+def test_unions_of_avro_with_the_header_of_glue_become_a_table_without_loss(topic, job, serializer):
+    schema = AvroSchema(click(ID, UNION))
+    for n, one in enumerate(MIXED):
+        topic.send(serializer.serialize(topic.name, DataAndSchema({"id": n, "value": one}, schema)), partition=0)
+    (report,) = job.drain(by_glue(topic))
+    assert job.rows("id, value") == [(0, "5"), (1, "five"), (2, '{"cents":500}'), (3, None)]
+    assert report.rejected == {}
 
 
 def test_records_of_kinesis_are_decoded_alike(kinesis_stream, job, serializer):

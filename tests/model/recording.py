@@ -85,8 +85,8 @@ class RecordingStorage:
     def get(self, key: str) -> bytes:
         return self.inner.get(key)
 
-    def reader(self, key: str) -> Any:
-        return self.inner.reader(key)
+    def reader(self, key: str, size_bytes: int | None = None) -> Any:
+        return self.inner.reader(key, size_bytes)
 
     def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:
         return self.inner.list(folder, skip)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from lzma import LZMAError
 from typing import Any, BinaryIO, cast
@@ -19,7 +20,9 @@ from gluepot.connectors.files.formats.avro_blocks import PlainBlocks
 from gluepot.connectors.files.formats.bounds import gathered
 from gluepot.core.errors import PermanentError
 from gluepot.frames.chunk import Chunk
+from gluepot.frames.declared.avro_choices import holds_choices, placing
 from gluepot.frames.objects import batch_from_objects
+from gluepot.frames.schema.merge import merge_fields
 
 _BATCH_ROWS = 10_000
 # Of a file whose schema does not tell the types of its columns.
@@ -92,9 +95,11 @@ class AvroInputFormat:
         try:
             blocks = PlainBlocks(file.plain, file.place)
             schema = _arrow_schema(blocks.schema)
-            reader = fastavro.reader(cast("BinaryIO", blocks))
-            for rows in gathered(((row, blocks.record_bytes) for row in reader), _BATCH_ROWS):
-                yield Chunk(_batch(rows, schema))
+            place = None if schema is None else _placing(pa.struct(list(schema)))
+            reader = fastavro.reader(cast("BinaryIO", blocks), return_record_name=place is not None)
+            records = ((cast("dict[str, Any]", row), blocks.record_bytes) for row in reader)
+            for rows in gathered(records, _BATCH_ROWS):
+                yield Chunk(_batch(rows if place is None else list(map(place, rows)), schema))
         except _UNREADABLE as error:
             raise _unreadable(file.place, error) from error
 
@@ -123,56 +128,58 @@ def _unreadable(place: str, error: Exception) -> PermanentError:
     )
 
 
+def _placing(kind: pa.DataType) -> Callable[[Any], Any] | None:
+    """Return what puts the values of records to where their columns want them; None if they are there."""
+    return placing(pa.field("", kind)) if holds_choices(kind) else None
+
+
 def _batch(rows: list[Any], schema: pa.Schema | None) -> pa.RecordBatch:
-    if schema is None:  # a field of several types: the values decide, which makes it a choice
+    if schema is None:  # a type that refers to itself: the values tell how deep it is
         return batch_from_objects(rows)
     return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
 def _arrow_schema(avro: Any) -> pa.Schema | None:
-    """Return the Arrow schema of a record; None where a union has several types, or a type refers to itself."""
+    """Return the Arrow schema of a record; None where a type refers to itself. A union of several types is a choice."""
     try:
-        return pa.schema(list(_arrow(avro, {}, (), iter(range(_MOST_COLUMNS)))))
+        return pa.schema(list(_arrow("", avro, {}, (), iter(range(_MOST_COLUMNS))).type))
     except LookupError:
         return None
 
 
-def _arrow(avro: Any, named: dict[str, Any], within: tuple[str, ...], left: Iterator[int]) -> pa.DataType:
+def _arrow(name: str, avro: Any, named: dict[str, Any], within: tuple[str, ...], left: Iterator[int]) -> pa.Field:
     if next(left, None) is None:
         raise ValueError(f"its schema has more than {_MOST_COLUMNS} columns")
     if isinstance(avro, list):
-        kinds = [kind for kind in avro if kind != "null"]
-        if len(kinds) > 1:
-            raise LookupError
-        return _arrow(kinds[0], named, within, left) if kinds else pa.null()
+        held = [_arrow(name, kind, named, within, left) for kind in avro]
+        return reduce(merge_fields, held, pa.field(name, pa.null()))
     if isinstance(avro, str):
         if avro in _PRIMITIVE:
-            return _PRIMITIVE[avro]
+            return pa.field(name, _PRIMITIVE[avro])
         if avro in within:
             raise LookupError
-        return _arrow(named[avro], named, within, left)
-    return _arrow_complex(avro, named, within, left)
+        return _arrow(name, named[avro], named, within, left)
+    return _arrow_complex(name, avro, named, within, left)
 
 
 def _arrow_complex(
-    avro: Mapping[str, Any], named: dict[str, Any], within: tuple[str, ...], left: Iterator[int]
-) -> pa.DataType:
-    name = avro.get("name")
-    if name is not None:
-        named[name] = avro
+    name: str, avro: Mapping[str, Any], named: dict[str, Any], within: tuple[str, ...], left: Iterator[int]
+) -> pa.Field:
+    own = avro.get("name")
+    if own is not None:
+        named[own] = avro
     if avro.get("logicalType") == "decimal":
-        return pa.decimal128(avro["precision"], avro.get("scale", 0))
+        return pa.field(name, pa.decimal128(avro["precision"], avro.get("scale", 0)))
     if avro.get("logicalType") in _LOGICAL:
-        return _LOGICAL[avro["logicalType"]]
+        return pa.field(name, _LOGICAL[avro["logicalType"]])
     match avro["type"]:
         case "record" | "error":
-            inside = (*within, str(name))
-            return pa.struct(
-                [pa.field(one["name"], _arrow(one["type"], named, inside, left)) for one in avro["fields"]]
-            )
+            inside = (*within, str(own))
+            fields = [_arrow(one["name"], one["type"], named, inside, left) for one in avro["fields"]]
+            return pa.field(name, pa.struct(fields))
         case "array":
-            return pa.list_(pa.field("element", _arrow(avro["items"], named, within, left)))
+            return pa.field(name, pa.list_(_arrow("element", avro["items"], named, within, left)))
         case "map":
-            return pa.map_(pa.string(), _arrow(avro["values"], named, within, left))
+            return pa.field(name, pa.map_(pa.string(), _arrow("value", avro["values"], named, within, left)))
         case other:
-            return _arrow(other, named, within, left)
+            return _arrow(name, other, named, within, left)

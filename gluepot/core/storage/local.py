@@ -50,7 +50,7 @@ class LocalStorage:
         with explained(self.url):
             return self.disk.read(self._path(key))
 
-    def reader(self, key: str) -> BinaryIO:  # noqa: D102
+    def reader(self, key: str, size_bytes: int | None = None) -> BinaryIO:  # noqa: ARG002, D102
         with explained(self.url):
             return self.disk.open(self._path(key))
 

@@ -49,8 +49,14 @@ class Storage(Protocol):
     def get(self, key: str) -> bytes:
         """Return a whole file; raise FileNotFoundError if it does not exist."""
 
-    def reader(self, key: str) -> BinaryIO:
-        """Open a file to read any part of it; raise FileNotFoundError if it does not exist or is deleted meanwhile."""
+    def reader(self, key: str, size_bytes: int | None = None) -> BinaryIO:
+        """Open a file to read any part of it; raise FileNotFoundError if it does not exist or is deleted meanwhile.
+
+        Args:
+            key: of the file.
+            size_bytes: its length, if a listing has told it. That saves a request, and the file may then seem to be
+                there until its first byte is read.
+        """
 
     def put(self, key: str, data: bytes) -> None:
         """Write a whole file at once, and replace an existing one."""

@@ -55,9 +55,10 @@ class S3Storage:
         with explained_s3(self.url):
             return bytes(obstore.get(self._store, checked(key)).bytes())
 
-    def reader(self, key: str) -> BinaryIO:  # noqa: D102
-        with explained_s3(self.url):
-            size_bytes = obstore.head(self._store, checked(key))["size"]
+    def reader(self, key: str, size_bytes: int | None = None) -> BinaryIO:  # noqa: D102
+        if size_bytes is None:
+            with explained_s3(self.url):
+                size_bytes = obstore.head(self._store, checked(key))["size"]
         return io.BufferedReader(S3Reader(self, key, size_bytes), _READ_AHEAD_BYTES)
 
     def put(self, key: str, data: bytes) -> None:  # noqa: D102

@@ -76,20 +76,30 @@ def read_head(open_raw: Callable[[], BinaryIO], name: str, place: str, size_byte
         PermanentError: it cannot be decompressed, or is encrypted.
     """
     with open_raw() as raw:
-        magic = raw.read(_MAGIC_BYTES)
+        compression = _compression(raw.read(_MAGIC_BYTES), name, place)
+        # What was read stays in the buffer of the file, so a small object of S3 takes one request in all.
+        raw.seek(0)
+        with _plain(raw, compression, size_bytes, place) as plain:
+            data, is_whole = _first(plain, HEAD_BYTES)
+    return Head(
+        place, size_bytes, compression, data, is_whole, lambda: _plain(open_raw(), compression, size_bytes, place)
+    )
+
+
+def _compression(magic: bytes, name: str, place: str) -> str:
+    """Return how a file is compressed, by its first bytes.
+
+    Raises:
+        PermanentError: it is encrypted.
+    """
     if encrypted := next((who for start, who in _ENCRYPTED.items() if magic.startswith(start)), None):
         raise PermanentError(f"{place} is encrypted by {encrypted}; decrypt it first, or leave it out with exclusions")
     compression = next((kind for start, kind in _MAGIC if magic.startswith(start)), "none")
-    if compression == "none" and name.lower().endswith(".snappy"):
-        compression = "snappy"
+    return "snappy" if compression == "none" and name.lower().endswith(".snappy") else compression
 
-    def reopen() -> BinaryIO:
-        raw = open_raw()
-        return _member(raw, place) if compression == "zip" else decompressed(raw, compression, size_bytes, place)
 
-    with reopen() as plain:
-        data, is_whole = _first(plain, HEAD_BYTES)
-    return Head(place, size_bytes, compression, data, is_whole, reopen)
+def _plain(raw: BinaryIO, compression: str, size_bytes: int, place: str) -> BinaryIO:
+    return _member(raw, place) if compression == "zip" else decompressed(raw, compression, size_bytes, place)
 
 
 def _first(plain: BinaryIO, most_bytes: int) -> tuple[bytes, bool]:

@@ -15,6 +15,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from gluepot.frames.chunk import Chunk
+from gluepot.frames.declared.avro_choices import holds_choices, placing
 from gluepot.frames.declared.avro_footprint import AvroFootprint, TooLarge
 from gluepot.frames.declared.avro_types import columns, parsed
 from gluepot.frames.refusal import Refusal, no_value, read_each
@@ -69,6 +70,7 @@ class AvroRecordDecoder:
         self._undecodable = (*_UNDECODABLE, SchemaResolutionError)
         self._footprint = AvroFootprint(self._written, named)
         self._struct = pa.struct(list(schema))
+        self._place = placing(pa.field("", self._struct)) if holds_choices(self._struct) else None
 
     def decode(self, values: Sequence[bytes | None], positions: Sequence[int], stream: str, shard: str) -> Chunk:
         """See `RecordDecoder.decode`."""
@@ -86,14 +88,16 @@ class AvroRecordDecoder:
         datum = BytesIO(value)
         try:
             self._footprint.check(value)
-            row = cast("dict[str, Any]", self._read_datum(datum, self._written, self._wanted))
+            is_placed = self._place is not None
+            read = self._read_datum(datum, self._written, self._wanted, return_record_name=is_placed)
+            row = cast("dict[str, Any]", read)
         except TooLarge as wrong:
             return Refusal("too_large", f"The record is not read, because {wrong}.")
         except self._undecodable as wrong:
             return Refusal("malformed_avro", f"The record is no datum of the schema: {wrong!r}.")
         if left := len(value) - datum.tell():
             return Refusal("malformed_avro", f"The record has {left} bytes beyond a datum of the schema.")
-        return row
+        return row if self._place is None else cast("dict[str, Any]", self._place(row))
 
     def _fitting_row(self, value: bytes | None) -> dict[str, Any] | Refusal:
         row = self._row(value)

@@ -1,17 +1,21 @@
 """The columns of an Avro schema (docs/glue 3.4).
 
-An enum is a string, a fixed is binary, and a union of a type with null is that type.
+An enum is a string, a fixed is binary, and a union of a type with null is that type. A union of several types is a
+choice where the columns may hold one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 
 from gluepot.core.errors import ConfigError
+from gluepot.frames.schema.merge import merge_fields
 
 _PRIMITIVES = {
     "boolean": pa.bool_(),
@@ -30,6 +34,8 @@ _LOGICAL = {
     "local-timestamp-micros": pa.timestamp("us"),
 }
 _MAX_DIGITS = 38
+# A schema that names its types can hold each of them twice in the next: twenty levels make a million columns.
+_MOST_COLUMNS = 20_000
 
 
 def parsed(text: str, beside: Sequence[str] = ()) -> tuple[Any, Mapping[str, Any]]:
@@ -56,8 +62,14 @@ def parsed(text: str, beside: Sequence[str] = ()) -> tuple[Any, Mapping[str, Any
         raise ConfigError(f"schema is {text!r}, which is no Avro schema: {wrong!r}; give the writers' own.") from wrong
 
 
-def columns(schema: Any, named: Mapping[str, Any]) -> pa.Schema:
+def columns(schema: Any, named: Mapping[str, Any], *, has_choices: bool = False) -> pa.Schema:
     """Return the columns of a record.
+
+    Args:
+        schema: as `parsed` returns it.
+        named: the types that it names.
+        has_choices: a union of several types is a choice, as in a DynamicFrame; branches of one family, such as int and
+            long, or two records, share a type that holds both. Without it there are no such unions.
 
     Raises:
         ConfigError: the schema is no record, or holds a type that has no column.
@@ -65,7 +77,7 @@ def columns(schema: Any, named: Mapping[str, Any]) -> pa.Schema:
     record = schema if isinstance(schema, dict) else named.get(schema) if isinstance(schema, str) else None
     if record is None or record["type"] != "record":
         raise ConfigError("The Avro schema is not a record, so it has no columns; wrap it into one.")
-    return pa.schema(list(_arrow(record, named, ())))
+    return pa.schema(list(_Columns(named, has_choices, iter(range(_MOST_COLUMNS))).field("", record, ()).type))
 
 
 def _with_known_logic(plain: dict[str, Any]) -> dict[str, Any]:
@@ -74,45 +86,54 @@ def _with_known_logic(plain: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _arrow(schema: Any, named: Mapping[str, Any], within: tuple[str, ...]) -> pa.DataType:
-    """Return the Arrow type; `within` are the records it lies in."""
-    if isinstance(schema, list):
-        return _of_union(schema, named, within)
-    if isinstance(schema, str):
-        if schema in _PRIMITIVES:
-            return _PRIMITIVES[schema]
-        if schema in within:
-            raise ConfigError(f"The Avro record {schema} holds itself, which no column can; declare a flat schema.")
-        if schema in named:
-            return _arrow(named[schema], named, within)
-        raise _no_column(schema)
-    logic, kind = schema.get("logicalType"), schema["type"]
-    if logic == "decimal":
-        return _decimal(schema)
-    if logic in _LOGICAL:
-        return _LOGICAL[logic]
-    match kind:
-        case "record" if schema["fields"]:
-            inner = (*within, schema["name"])
-            return pa.struct([pa.field(one["name"], _arrow(one["type"], named, inner)) for one in schema["fields"]])
-        case "enum":
-            return pa.string()
-        case "fixed" if schema["size"]:
-            return pa.binary()
-        case "array":
-            return pa.list_(_arrow(schema["items"], named, within))
-        case "map":
-            return pa.map_(pa.string(), _arrow(schema["values"], named, within))
-        case str() if kind in _PRIMITIVES:
-            return _PRIMITIVES[kind]
-    raise _no_column(kind)
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Makes columns of types; `within` are the records that a type lies in, and `left` counts how many may follow."""
 
+    named: Mapping[str, Any]
+    has_choices: bool
+    left: Iterator[int]
 
-def _of_union(branches: list[Any], named: Mapping[str, Any], within: tuple[str, ...]) -> pa.DataType:
-    held = [branch for branch in branches if branch not in ("null", {"type": "null"})]
-    if len(held) != 1:
-        raise ConfigError(f"The Avro schema has a union of {len(held)} types; use null and one type.")
-    return _arrow(held[0], named, within)
+    def field(self, name: str, schema: Any, within: tuple[str, ...]) -> pa.Field:
+        if next(self.left, None) is None:
+            raise ConfigError(f"The Avro schema has more than {_MOST_COLUMNS:,} columns; declare those that you need.")
+        if isinstance(schema, list):
+            return self._union(schema, within).with_name(name)
+        if isinstance(schema, str) and schema not in _PRIMITIVES:
+            if schema in within:
+                raise ConfigError(f"The Avro record {schema} holds itself, which no column can; declare a flat schema.")
+            if schema not in self.named:
+                raise _no_column(schema)
+            return self.field(name, self.named[schema], within)
+        return pa.field(name, _PRIMITIVES[schema] if isinstance(schema, str) else self._type(schema, within))
+
+    def _union(self, branches: list[Any], within: tuple[str, ...]) -> pa.Field:
+        held = [branch for branch in branches if branch not in ("null", {"type": "null"})]
+        if len(held) != 1 and not (held and self.has_choices):
+            raise ConfigError(f"The Avro schema has a union of {len(held)} types; use null and one type.")
+        return reduce(merge_fields, (self.field("", branch, within) for branch in held))
+
+    def _type(self, schema: Mapping[str, Any], within: tuple[str, ...]) -> pa.DataType:
+        logic, kind = schema.get("logicalType"), schema["type"]
+        if logic == "decimal":
+            return _decimal(schema)
+        if logic in _LOGICAL:
+            return _LOGICAL[logic]
+        match kind:
+            case "record" if schema["fields"]:
+                inner = (*within, schema["name"])
+                return pa.struct([self.field(one["name"], one["type"], inner) for one in schema["fields"]])
+            case "enum":
+                return pa.string()
+            case "fixed" if schema["size"]:
+                return pa.binary()
+            case "array":
+                return pa.list_(self.field("item", schema["items"], within))
+            case "map":
+                return pa.map_(pa.string(), self.field("value", schema["values"], within))
+            case str() if kind in _PRIMITIVES:
+                return _PRIMITIVES[kind]
+        raise _no_column(kind)
 
 
 def _decimal(schema: Mapping[str, Any]) -> pa.DataType:

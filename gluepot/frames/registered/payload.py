@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.frames.chunk import Chunk, ErrorRecord, is_choice
 from gluepot.frames.columns import (
     Column,
     batch_of,
@@ -33,6 +33,7 @@ from gluepot.frames.refusal import Refusal, refused
 from gluepot.frames.registered.headers import Header
 from gluepot.frames.registered.written import Part, Reading, Wanted, WrittenSchema, decoded, reading_of
 from gluepot.frames.schema import align, merge_schemas
+from gluepot.frames.transforms.choices import cast
 
 
 class SchemaRegistry(Protocol):
@@ -125,7 +126,7 @@ class RegisteredDecoder:
                 good.append((rows, self._in_columns(chunk.batch)))
                 self._misfits.update(chunk.misfits)
         told = [errors[index] for index in sorted(errors)]
-        return Chunk(self._joined(good), told, misfits=dict(self._misfits))
+        return Chunk(self._joined(good), told, misfits=dict(+self._misfits))
 
     def _by_schema(self, values: Sequence[bytes | None], refuse: _Refuse) -> dict[str, tuple[list[int], list[bytes]]]:
         found: dict[str, tuple[list[int], list[bytes]]] = {}
@@ -156,7 +157,9 @@ class RegisteredDecoder:
             return batch
         declared = pa.field("", pa.struct(list(self.schema)))
         found = struct_column("", columns_of(batch), batch.num_rows)
-        return batch_of(children_of(fitted(_completed(found, declared), declared, self._misfits)), batch.num_rows)
+        return batch_of(
+            children_of(fitted(_completed(found, declared, self._misfits), declared, self._misfits)), batch.num_rows
+        )
 
     def _joined(self, good: Sequence[tuple[Sequence[int], pa.RecordBatch]]) -> pa.RecordBatch:
         """Return the rows in the order of their records, in the columns known by now."""
@@ -173,21 +176,37 @@ class _Refuse(Protocol):
     def __call__(self, index: int, refusal: Refusal) -> None: ...
 
 
-def _completed(found: Column, declared: pa.Field) -> Column:
+def _completed(found: Column, declared: pa.Field, misfits: Counter[str]) -> Column:
     """Return a column with all declared fields inside it, in a type that can be taken to the declared one."""
-    kind, have = declared.type, found.field.type
-    rows = len(found.array)
-    if pa.types.is_nested(kind) and have.id != kind.id:
+    kind, rows = declared.type, len(found.array)
+    if is_choice(found.field):
+        return _chosen(found, declared, misfits)
+    if pa.types.is_nested(kind) and found.field.type.id != kind.id:
         return Column(declared, pa.nulls(rows, kind))
     if pa.types.is_struct(kind):
         by_name = {one.field.name: one for one in children_of(found)}
-        children = [_completed(by_name[one.name], one) if one.name in by_name else _nulls(one, rows) for one in kind]
+        children = [
+            _completed(by_name[one.name], one, misfits) if one.name in by_name else _nulls(one, rows) for one in kind
+        ]
         return struct_column(found.field.name, children, rows, validity(found.array))
     if pa.types.is_list(kind):
-        return with_items(found, _completed(items_of(found), kind.value_field))
+        return with_items(found, _completed(items_of(found), kind.value_field, misfits))
     if pa.types.is_map(kind):
-        return with_map_values(found, _completed(map_values_of(found), kind.item_field))
+        return with_map_values(found, _completed(map_values_of(found), kind.item_field, misfits))
     return found
+
+
+def _chosen(found: Column, declared: pa.Field, misfits: Counter[str]) -> Column:
+    """Return the values of a choice in the declared type; null, and counted, for those that do not fit."""
+    name, kind = found.field.name, declared.type
+    if pa.types.is_nested(kind):
+        sides = {one.field.type.id: one for one in children_of(found)}
+        side = sides.get(kind.id, _nulls(declared, len(found.array))).renamed(name)
+        misfits[name] += side.array.null_count - found.array.null_count
+        return _completed(side, declared, misfits)
+    taken = cast(found, kind)
+    misfits[name] += taken.array.null_count - found.array.null_count
+    return taken
 
 
 def _nulls(field: pa.Field, rows: int) -> Column:

@@ -105,7 +105,7 @@ def _avro_decoder(written: WrittenSchema, wanted: Wanted | None) -> RecordDecode
     try:
         if wanted is not None and wanted.avro:
             return AvroRecordDecoder(wanted.schema, written.text, wanted.avro, beside)
-        return AvroRecordDecoder(columns(*parsed(written.text, beside)), written.text, beside=beside)
+        return AvroRecordDecoder(columns(*parsed(written.text, beside), has_choices=True), written.text, beside=beside)
     except ConfigError as problem:
         return _unreadable(str(problem))
 

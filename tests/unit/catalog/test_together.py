@@ -2,6 +2,8 @@
 
 from contextlib import suppress
 
+from sqlalchemy import event
+
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
 from gluepot.core.clock import FakeClock
@@ -33,3 +35,14 @@ def test_changes_are_made_together_or_not_at_all(tmp_path):
     assert [one.name for one in catalog.tables("web")] == ["clicks"]
     assert [one.values for one in catalog.partitions(table)] == [("1",)]
     assert [one.operation for one in catalog.noted_changes(10)] == ["BatchCreatePartition"]
+
+
+def test_locations_of_partitions_are_read_from_their_index(tmp_path):
+    catalog = a_catalog(tmp_path)
+    asked = []
+    with catalog._engine.connect() as connection:
+        event.listen(catalog._engine, "before_cursor_execute", lambda *call: asked.append(call[2:4]))
+        catalog.partition_locations(Table("web", "clicks", {}))
+        statement, parameters = next(one for one in asked if "json_extract" in one[0])
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+    assert "USING INDEX catalog_partition_locations" in plan[0][-1]

@@ -225,6 +225,11 @@ def nested_parquet(root: Path) -> None:
 
 USERS = "id,name,joined\n1,Ann,2026-01-01\n2,Bob,2026-01-02\n"
 SALES = "id,amount\n1,1.5\n2,2.5\n"
+MIXED = {
+    "type": "record",
+    "name": "Mixed",
+    "fields": [{"name": "id", "type": "int"}, {"name": "value", "type": ["null", "int", "string"]}],
+}
 PERSON = {
     "type": "record",
     "name": "person",
@@ -578,6 +583,11 @@ LAYOUTS = (
         "Avro, deflated",
         texts({"x.avro": avro_bytes(PERSON, [{"id": 1, "name": "a"}], "deflate")}),
         {"lake": Expected("avro", "id bigint, name string")},
+    ),
+    Layout(
+        "Avro with a union of several types, of which each file has one",
+        texts({f"{n}.avro": avro_bytes(MIXED, [{"id": 1, "value": one}]) for n, one in enumerate((5, "five", None))}),
+        {"lake": Expected("avro", "id int, value string")},
     ),
     Layout("Ion, binary", ion_file, {"lake": Expected("ion", "id bigint, name string")}),
     Layout(

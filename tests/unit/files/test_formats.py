@@ -277,6 +277,29 @@ def test_an_avro_field_of_two_types_is_a_choice(tmp_path):
     assert records(tmp_path, "avro") == [{"v": 1}, {"v": "x"}]
 
 
+def test_a_union_in_an_avro_file_leaves_the_types_of_other_fields_as_they_are(tmp_path):
+    click = {"type": "record", "name": "Click", "fields": [{"name": "id", "type": "int"}]}
+    union = ["null", "int", "string", {"type": "map", "values": "long"}, click]
+    fields = {"i": "int", "m": {"type": "map", "values": "float"}, "u": union, "c": ["null", "Click"], "n": "null"}
+    schema = {"type": "record", "name": "row", "fields": [{"name": name, "type": one} for name, one in fields.items()]}
+    rest = {"i": 7, "m": {"a": 0.5}, "c": {"id": 2}, "n": None}
+    held = [None, 1, "x", {"id": 9}, ("Click", {"id": 3})]
+    with (tmp_path / "a.avro").open("wb") as file:
+        fastavro.writer(file, schema, [{**rest, "u": one} for one in held])
+    (chunk,) = chunks(tmp_path, "avro")
+    assert chunk.batch.schema.field("i").type == pa.int32()
+    assert chunk.batch.schema.field("m").type == pa.map_(pa.string(), pa.float32())
+    assert chunk.batch.drop_columns(["u"]).to_pylist() == [{**rest, "m": [("a", 0.5)]}] * len(held)
+    nothing = dict.fromkeys(("int", "string", "map", "struct"))
+    assert chunk.batch["u"].to_pylist() == [
+        None,
+        {**nothing, "int": 1},
+        {**nothing, "string": "x"},
+        {**nothing, "map": [("id", 9)]},
+        {**nothing, "struct": {"id": 3}},
+    ]
+
+
 @pytest.mark.parametrize("name", ["parquet", "orc", "avro"])
 @pytest.mark.parametrize("content", [b"", b"no such file", b"PAR1PAR1", b"Obj\x01"])
 def test_a_file_of_another_format_is_named(tmp_path, name, content):

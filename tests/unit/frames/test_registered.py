@@ -4,13 +4,16 @@ import io
 import json
 import struct
 import zlib
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID
 
 import fastavro
+import pyarrow as pa
 import pytest
 from google.protobuf.message_factory import GetMessageClass
 
+from gluepot.frames.chunk import is_choice
 from gluepot.frames.declared.avro_types import columns, parsed
 from gluepot.frames.declared.json_records import DeclaredJson
 from gluepot.frames.refusal import Refusal
@@ -145,6 +148,80 @@ def test_records_of_several_schemas_keep_their_order_and_share_columns():
     assert registry.asked == ["0", "1", "2"]
 
 
+MIXED = [
+    "null",
+    "boolean",
+    "int",
+    "string",
+    {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2},
+    {"type": "long", "logicalType": "timestamp-micros"},
+    {"type": "int", "logicalType": "date"},
+    {"type": "array", "items": ["null", "int", "string"]},
+    {"type": "map", "values": [click(), "double"]},
+    "Click",
+    {
+        "type": "record",
+        "name": "View",
+        "fields": [{"name": "id", "type": "string"}, {"name": "page", "type": "string"}],
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "member", "held"),
+    [
+        (True, "boolean", True),
+        (-7, "int", -7),
+        ("", "string", ""),
+        (Decimal("1.25"), "decimal", Decimal("1.25")),
+        (date(2026, 1, 2), "date", date(2026, 1, 2)),
+        (datetime(2026, 1, 2, 3, 4, 5, 6, UTC), "timestamp", datetime(2026, 1, 2, 3, 4, 5, 6, UTC)),
+        ([1, "x", None], "array", [{"int": 1, "string": None}, {"int": None, "string": "x"}, None]),
+        ({"a": 0.5, "b": ("Click", {"id": 3})}, "map", [("a", {"double": 0.5, "struct": None}), ("b", {"id": 3})]),
+        (("Click", {"id": 1}), "struct", {"id": {"int": 1, "string": None}, "page": None}),
+        (("View", {"id": "1", "page": "/"}), "struct", {"id": {"int": None, "string": "1"}, "page": "/"}),
+    ],
+    ids=str,
+)
+def test_a_union_of_avro_is_a_choice_that_holds_each_value_under_its_type(value, member, held):
+    schema = {"type": "record", "name": "Row", "fields": [{"name": "mixed", "type": MIXED}]}
+    values = [record(0, datum(schema, {"mixed": one})) for one in (None, value)]
+    chunk = growing(Registry(avro(schema)), *values)
+    assert not chunk.errors
+    assert is_choice(chunk.batch.schema.field("mixed"))
+    nothing, found = chunk.batch["mixed"].to_pylist()
+    assert nothing is None
+    if member == "map":
+        held = [("a", held[0][1]), ("b", {"double": None, "struct": held[1][1]})]
+    assert {name: one for name, one in found.items() if one is not None} == {member: held}
+
+
+def test_a_union_of_types_that_one_type_holds_is_no_choice():
+    view = {"type": "record", "name": "View", "fields": [{"name": "page", "type": "string"}]}
+    schema = click({"name": "n", "type": ["int", "long", "null"]}, {"name": "r", "type": ["Click", view]})
+    schema = {"type": "record", "name": "Both", "fields": [{"name": "c", "type": click()}, *schema["fields"][1:]]}
+    rows = [
+        {"c": {"id": 1}, "n": 2**40, "r": ("View", {"page": "/"})},
+        {"c": {"id": 1}, "n": None, "r": ("Click", {"id": 2})},
+    ]
+    chunk = growing(Registry(avro(schema)), *(record(0, datum(schema, one)) for one in rows))
+    assert chunk.batch.to_pylist() == [
+        {"c": {"id": 1}, "n": 2**40, "r": {"id": None, "page": "/"}},
+        {"c": {"id": 1}, "n": None, "r": {"id": 2, "page": None}},
+    ]
+
+
+def test_a_union_is_read_into_the_columns_that_are_declared():
+    kinds = {kind: ["int", "string", {"type": "array", "items": "int"}] for kind in ("text", "number", "list")}
+    fields = [{"name": name, "type": kind} for name, kind in kinds.items()]
+    schema = {"type": "record", "name": "Row", "fields": fields}
+    wanted = Wanted(pa.schema([("text", pa.string()), ("number", pa.int64()), ("list", pa.list_(pa.int64()))]))
+    decoder = DeclaredRegistered(Registry(avro(schema)), wanted).decoder()
+    chunk = decode(decoder, *(record(0, datum(schema, dict.fromkeys(kinds, one))) for one in (5, "x", [1])))
+    assert chunk.batch.to_pydict() == {"text": ["5", "x", "[1]"], "number": [5, None, None], "list": [None, None, [1]]}
+    assert chunk.misfits == {"number": 2, "list": 2}
+
+
 def test_a_decoder_begins_with_the_columns_known_so_far():
     registry = Registry(avro(click(PAGE)))
     known = growing(registry, record(0, datum(click(PAGE), {"id": 1, "page": "/"}))).batch.schema
@@ -155,7 +232,7 @@ def test_a_decoder_begins_with_the_columns_known_so_far():
 
 def test_refused_records_keep_all_their_bytes_and_their_places():
     schema = click()
-    unions = click({"name": "u", "type": ["int", "string"]})
+    knot = click({"name": "u", "type": ["null", "Click"]})
     values = [
         record(0, datum(schema, {"id": 1})),
         record(0, b""),
@@ -167,7 +244,7 @@ def test_refused_records_keep_all_their_bytes_and_their_places():
         record(2, b"[1]"),
         record(0, datum(schema, {"id": 3})),
     ]
-    chunk = growing(Registry(avro(schema), avro(unions), WrittenSchema("JSON", "{}")), *values)
+    chunk = growing(Registry(avro(schema), avro(knot), WrittenSchema("JSON", "{}")), *values)
     assert chunk.batch.column("id").to_pylist() == [1, 3]
     assert reasons(chunk) == [
         ("1", "malformed_avro"),

@@ -197,8 +197,8 @@ def test_the_targets_of_a_crawler_of_new_folders_are_locked(world):
     [
         ({"Targets": {"S3Targets": []}}, "Targets is empty"),
         (
-            {"Targets": {"MongoDBTargets": [{"ConnectionName": "c", "Path": "db/%"}]}},
-            "MongoDBTargets, which cannot be crawled yet",
+            {"Targets": {"HudiTargets": [{"Paths": ["s3://lake/x"]}]}},
+            "HudiTargets, which cannot be crawled yet",
         ),
         ({"DatabaseName": ""}, "DatabaseName is missing"),
         ({"Configuration": "{"}, "Configuration is no JSON"),

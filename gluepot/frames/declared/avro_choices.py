@@ -1,0 +1,99 @@
+"""Values of unions of several types, put to where a choice has their type. Pure.
+
+A choice is a struct with a member for each type, one of which has a value. fastavro says nothing of the branch that a
+value was written with, but its Python type does. Records are told from maps by `return_record_name`, with which
+fastavro returns a record of a union as its name and its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.schema.merge import alternatives, family
+
+Place = Callable[[Any], Any]
+
+_FAMILIES: Final[dict[type, str]] = {
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    Decimal: "decimal",
+    date: "date",
+    datetime: "timestamp",
+    str: "string",
+    bytes: "binary",
+    list: "array",
+    dict: "map",
+    tuple: "struct",
+}
+
+
+def holds_choices(kind: pa.DataType) -> bool:
+    """Tell whether there is a choice in a type, at any depth."""
+    return any(is_choice(one) or holds_choices(one.type) for one in _inner(kind))
+
+
+def placing(field: pa.Field) -> Place | None:
+    """Return what makes of a value, as fastavro reads it, one that Arrow takes for a field; None for the value itself.
+
+    Args:
+        field: made of the schema that the values are read with.
+    """
+    if is_choice(field):
+        return _nullable(_choice(field))
+    kind = field.type
+    if pa.types.is_struct(kind):
+        return _nullable(_struct(kind))
+    if pa.types.is_floating(kind):
+        return _nullable(float)  # a union with int may have whole numbers
+    if pa.types.is_list(kind):
+        return _of_list(placing(kind.value_field))
+    return _of_map(placing(kind.item_field)) if pa.types.is_map(kind) else None
+
+
+def _choice(field: pa.Field) -> Place:
+    members = {family(one.type): (one.name, placing(one)) for one in alternatives(field)}
+
+    def place(value: Any) -> Any:
+        name, inside = members[_FAMILIES[type(value)]]
+        return {name: value if inside is None else inside(value)}
+
+    return place
+
+
+def _struct(kind: pa.DataType) -> Place:
+    changed = [(one.name, inside) for one in kind if (inside := placing(one)) is not None]
+
+    def place(value: Any) -> Any:
+        record = value[1] if type(value) is tuple else value
+        return record | {name: inside(record.get(name)) for name, inside in changed} if changed else record
+
+    return place
+
+
+def _of_list(inside: Place | None) -> Place | None:
+    return None if inside is None else _nullable(lambda values: list(map(inside, values)))
+
+
+def _of_map(inside: Place | None) -> Place | None:
+    if inside is None:
+        return None
+    return _nullable(lambda entries: {key: inside(value) for key, value in entries.items()})
+
+
+def _nullable(place: Place) -> Place:
+    return lambda value: None if value is None else place(value)
+
+
+def _inner(kind: pa.DataType) -> list[pa.Field]:
+    if pa.types.is_struct(kind):
+        return list(kind)
+    if pa.types.is_map(kind):
+        return [kind.item_field]
+    return [kind.value_field] if pa.types.is_list(kind) else []

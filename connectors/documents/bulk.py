@@ -13,6 +13,7 @@ from gluepot.connectors.values import Refusal
 from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock
 from gluepot.core.errors import PermanentError, TransientError
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once, get_logger
 
 T = TypeVar("T")
@@ -180,6 +181,7 @@ def _deliver(
             waiting[:0] = [[one] for one in part]
             continue
         refused += answer.refused
+        reach("documents.sent")
         if not answer.again:
             failures = 0
             continue

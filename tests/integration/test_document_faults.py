@@ -26,6 +26,8 @@ from tests.crash.http_proxy import Answer, Fate, http_proxy
 REGION = "us-east-1"
 HOLD_SECS = 0.2
 ROWS_A_CHUNK = 60
+ENOUGH = 5
+"""A test spoils more requests than this, also on a machine that is slow."""
 FATES: tuple[str, ...] = ("throttled", "throttled", "throttled", "500", "reset", "lost reply", "time-out")
 
 Received = Callable[[], list[int]]
@@ -115,11 +117,11 @@ def documents(numbers: range) -> list[Document]:
 
 
 def put_for(store: DocumentStore, spoiler: Spoiler, secs: float) -> int:
-    """Put rows while requests are spoilt, then once more; return their number."""
+    """Put rows while requests are spoilt, which takes some seconds, then once more; return their number."""
     clock, sent = SystemClock(), 0
     until = clock.monotonic() + secs
     while spoiler.is_at_work:
-        spoiler.is_at_work = clock.monotonic() < until
+        spoiler.is_at_work = clock.monotonic() < until or spoiler.spoilt <= ENOUGH
         assert not store.put(documents(range(sent, sent + ROWS_A_CHUNK)))
         sent += ROWS_A_CHUNK
     return sent
@@ -132,7 +134,7 @@ def test_half_of_all_requests_fail_and_every_row_is_there_once(client, kinesis, 
     with http_proxy(kinesis, spoiler, hold_secs=HOLD_SECS) as url, kind(client, url) as (store, received):
         sent = put_for(store, spoiler, secs)
         assert received() == list(range(sent))
-    assert spoiler.spoilt > 5
+    assert spoiler.spoilt > ENOUGH
 
 
 def opensearch_failure(status: int) -> Answer:
@@ -157,7 +159,7 @@ def test_half_of_all_requests_to_opensearch_fail_and_every_row_is_there_once(ope
         options = {"opensearch.nodes": url, "opensearch.resource": index, "opensearch.write.operation": operation}
         sent = put_for(connector("opensearch").new_document_store(options), spoiler, secs)
     assert numbers_in(opensearch, index) == list(range(sent))
-    assert spoiler.spoilt > 5
+    assert spoiler.spoilt > ENOUGH
 
 
 def numbers_in(opensearch: str, index: str) -> list[int]:
@@ -205,7 +207,7 @@ def test_half_of_all_commands_to_mongodb_fail_and_every_row_is_there_once(mongod
         )
         sent = put_for(connector("mongodb").new_document_store(options), spoiler, secs)
         assert sorted(one["n"] for one in client[name]["numbers"].find()) == list(range(sent))
-    assert spoiler.spoilt > 5
+    assert spoiler.spoilt > ENOUGH
 
 
 THROTTLED_SECS, RECOVERY_SECS, PATIENCE_SECS = 60.0, 10.0, 30.0
@@ -254,7 +256,7 @@ def test_a_dynamodb_that_throttled_for_a_minute_has_every_row_once_and_gets_them
     with http_proxy(kinesis, spoiler, hold_secs=HOLD_SECS) as url, dynamodb(client, url) as (store, received):
         sent, recovery_secs = put_while_throttled(store, spoiler)
         assert received() == list(range(sent))
-    assert spoiler.spoilt > 5
+    assert spoiler.spoilt > ENOUGH
     assert recovery_secs < RECOVERY_SECS
 
 
@@ -265,7 +267,7 @@ def test_an_opensearch_that_throttled_for_a_minute_has_every_row_once_and_gets_t
         store = connector("opensearch").new_document_store({"opensearch.nodes": url, "opensearch.resource": index})
         sent, recovery_secs = put_while_throttled(store, spoiler)
     assert numbers_in(opensearch, index) == list(range(sent))
-    assert spoiler.spoilt > 5
+    assert spoiler.spoilt > ENOUGH
     assert recovery_secs < RECOVERY_SECS
 
 
@@ -279,5 +281,5 @@ def test_a_mongodb_that_throttled_for_a_minute_has_every_row_once_and_gets_them_
         )
         sent, recovery_secs = put_while_throttled(connector("mongodb").new_document_store(options), spoiler)
         assert sorted(one["n"] for one in client[name]["numbers"].find()) == list(range(sent))
-    assert spoiler.spoilt > 5
+    assert spoiler.spoilt > ENOUGH
     assert recovery_secs < RECOVERY_SECS

@@ -332,6 +332,8 @@ class DocumentStore(Protocol):
     def put(self, documents: Sequence[Document]) -> Sequence[Refusal]:
         """Put documents, in order where they have one key, and return those that the store refuses.
 
+        A sink gives `DocumentRows`, of which a store may take the columns.
+
         Called in the worker; it blocks until the store has acknowledged every other document.
 
         Raises:

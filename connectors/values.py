@@ -341,9 +341,10 @@ class RecordShape:
     classification: str = "json"
 
 
-@dataclass(frozen=True, slots=True)
+# It is not frozen, which would make its construction, once for each row, three times as slow.
+@dataclass(slots=True)
 class Document:
-    """A row for a store that keeps each document under an id.
+    """A row for a store that keeps each document under an id; it is never changed.
 
     Args:
         id: text of 32 hexadecimal digits that a repetition of the batch gives to the same row again; a store uses it

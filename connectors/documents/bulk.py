@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Generic, TypeVar
@@ -12,6 +13,7 @@ from gluepot.connectors.values import Refusal
 from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock
 from gluepot.core.errors import PermanentError, TransientError
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once, get_logger
 
 T = TypeVar("T")
@@ -146,9 +148,23 @@ def send_all(
     if in_order or len(first) < 2:
         found = [deliver(call) for call in chain(first, parts)]
     else:
-        with ThreadPoolExecutor(limits.at_once, thread_name_prefix="gluepot-puts") as pool:
-            found = list(pool.map(deliver, chain(first, parts)))
+        found = _side_by_side(chain(first, parts), deliver, limits.at_once)
     return sorted(chain.from_iterable(found), key=lambda one: one.index)
+
+
+def _side_by_side(
+    parts: Iterable[list[Entry[T]]], deliver: Callable[[list[Entry[T]]], list[Refusal]], at_once: int
+) -> list[list[Refusal]]:
+    """Deliver calls on threads. No more calls are made ready than there are threads, so that few entries are alive."""
+    found: list[list[Refusal]] = []
+    under_way: deque[Future[list[Refusal]]] = deque()
+    with ThreadPoolExecutor(at_once, thread_name_prefix="gluepot-puts") as pool:
+        for call in parts:
+            if len(under_way) == at_once:
+                found.append(under_way.popleft().result())
+            under_way.append(pool.submit(deliver, call))
+        found += [one.result() for one in under_way]
+    return found
 
 
 def _deliver(
@@ -165,6 +181,7 @@ def _deliver(
             waiting[:0] = [[one] for one in part]
             continue
         refused += answer.refused
+        reach("documents.sent")
         if not answer.again:
             failures = 0
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from gluepot.connectors.values import CommitKey
@@ -35,22 +35,30 @@ class DocumentIds:
         """Return an id for each row of the task's next chunk."""
         rows: int = chunk.batch.num_rows
         if chunk.origin is not None:
-            return [self._digest(name) for name in _names(chunk.origin)]
+            return self._digests(json.dumps([chunk.origin.stream, chunk.origin.shard]), _names(chunk.origin))
         first, self._counted = self._counted, self._counted + rows
-        return [self._digest(f"{self._task} {ordinal}") for ordinal in range(first, first + rows)]
+        return self._digests(str(self._task), map(str, range(first, first + rows)))
 
-    def _digest(self, name: str) -> str:
-        digest = self._write.copy()
-        digest.update(name.encode())
-        return digest.hexdigest()
+    def _digests(self, shard: str, names: Iterable[str]) -> list[str]:
+        """Return a digest of the write, the shard and the name, for each name."""
+        common = self._write.copy()
+        common.update(f"{shard} ".encode())
+        found = []
+        for name in names:
+            digest = common.copy()
+            digest.update(name.encode())
+            found.append(digest.hexdigest())
+        return found
 
 
-def _names(origin: Origin) -> list[str]:
-    """Return a name for each row: its record's place and, if a record became several rows, which of them it is."""
-    shard = json.dumps([origin.stream, origin.shard])
+def _names(origin: Origin) -> Iterable[str]:
+    """Return a name for each row: its record's position and, if a record became several rows, which of them it is."""
+    positions = origin.positions().tolist()
+    if len(set(positions)) == len(positions):
+        return (f"{position} 0" for position in positions)
     seen: Counter[int] = Counter()
     names = []
-    for position in map(int, origin.positions()):
-        names.append(f"{shard} {position} {seen[position]}")
+    for position in positions:
+        names.append(f"{position} {seen[position]}")
         seen[position] += 1
     return names

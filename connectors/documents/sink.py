@@ -18,17 +18,17 @@ import pyarrow as pa
 
 from gluepot.connectors.contracts import DocumentStore, Sink
 from gluepot.connectors.documents.ids import DocumentIds
+from gluepot.connectors.documents.rows import DocumentRows
 from gluepot.connectors.files.sink.layout import staging_of_attempt
 from gluepot.connectors.files.sink.names import rejects_name
 from gluepot.connectors.files.sink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
-from gluepot.connectors.values import CommitKey, Document, ManifestPart, Refusal, StagedFile
+from gluepot.connectors.values import CommitKey, ManifestPart, Refusal, StagedFile
 from gluepot.core.errors import EtlError, PermanentError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import open_storage
-from gluepot.frames.rows import rows
 from gluepot.frames.schema import merge_schemas
 
 if TYPE_CHECKING:
@@ -160,8 +160,7 @@ class _Putting:
         if not batch.num_rows:
             return ()
         self._schema = batch.schema if self._schema is None else merge_schemas(self._schema, batch.schema)
-        fields = ({name: value for name, value in row.items() if value is not None} for row in rows(chunk))
-        refusals = self._store.put([Document(*one) for one in zip(self._ids.of(chunk), fields, strict=True)])
+        refusals = self._store.put(DocumentRows(chunk, self._ids.of(chunk)))
         reach("documents.put")
         self._rows += batch.num_rows - len(refusals)
         return refusals

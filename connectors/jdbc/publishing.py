@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,6 +13,8 @@ from gluepot.connectors.values import CommitKey, StagedFile
 
 COMMITS = "gluepot_commits"
 REJECTS = "gluepot_rejects"
+REFUSED = "refused_by_store"
+"""The reason of a row that the database refuses; its message is what the database says."""
 KEPT_BATCHES = 10_000
 """How many batches back a replay is recognised; the record of an older one makes room."""
 
@@ -77,12 +79,15 @@ class Publication(Protocol):
     def forget_rejects(self) -> None:
         """Remove the rejects of an earlier try of the same write."""
 
-    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> Mapping[str, int]:
         """Move staged rows into the table according to the mode, and create the table if it does not exist.
 
         Args:
             staged: what the tasks have staged.
             may_repeat: whether another try of the write may come, which takes these rows back.
+
+        Returns:
+            How many rows of a staging table, by its name, are among the rejects now because the database refuses them.
 
         Raises:
             ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.

@@ -17,6 +17,7 @@ from bson import Binary, Code, DBRef, Decimal128, Int64, MaxKey, MinKey, ObjectI
 from bson.codec_options import CodecOptions, DatetimeConversion, TypeEncoder, TypeRegistry
 from bson.datetime_ms import DatetimeMS
 from bson.errors import BSONError
+from bson.raw_bson import RawBSONDocument
 
 MOST_BYTES = 16 << 20
 """The largest document that MongoDB and DocumentDB hold."""
@@ -96,12 +97,15 @@ def document_key(fields: Mapping[str, Any], own_id: str, *, has_object_ids: bool
     return key
 
 
-def document(fields: Mapping[str, Any], key: Any) -> tuple[dict[str, Any], int]:
-    """Return a row as a document that `WRITING` can encode, the `_id` first, and its size in bytes.
+def upsert(fields: Mapping[str, Any], key: Any, *, replaces: bool) -> RawBSONDocument:
+    """Return the statement that puts a row, encoded.
+
+    It is encoded once: the call that sends it copies its bytes.
 
     Args:
         fields: the row's values, without those that are null; see `Document`.
         key: the `_id`.
+        replaces: whether the row becomes the document; otherwise its fields are set.
 
     Raises:
         NoDocument: BSON cannot hold a value or a name, or the document would be too large or too deep.
@@ -111,17 +115,28 @@ def document(fields: Mapping[str, Any], key: Any) -> tuple[dict[str, Any], int]:
     for name, value in fields.items():
         if type(value) in _NESTED and name != "_id":
             made[name] = _pruned(value, 2)
+    encoded = _encoded({"q": {"_id": key}, "u": made if replaces else _changes(made), "upsert": True})
+    # The statement is larger than the document, so hardly ever must the document be sized on its own.
+    if len(encoded) > MOST_BYTES and (size_bytes := len(_encoded(made))) > MOST_BYTES:
+        raise NoDocument(TOO_LARGE, f"it takes {size_bytes} bytes, and a document has {MOST_BYTES} at most")
+    return RawBSONDocument(encoded)
+
+
+def _changes(made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the change that sets the fields of a document, or makes it where it has an `_id` alone."""
+    others = {name: value for name, value in made.items() if name != "_id"}
+    return {"$set": others} if others else {"$setOnInsert": {"_id": made["_id"]}}
+
+
+def _encoded(made: Mapping[str, Any]) -> bytes:
     try:
-        size_bytes = len(bson.encode(made, codec_options=WRITING))
+        return bson.encode(made, codec_options=WRITING)
     except OverflowError as error:
         raise NoDocument(BAD_VALUE, "a whole number of it does not fit into 64 bits") from error
     except DecimalException as error:
         raise NoDocument(BAD_VALUE, "a decimal of it has more than 34 digits, or is beyond Decimal128") from error
     except (BSONError, UnicodeEncodeError) as error:
         raise NoDocument(BAD_VALUE, str(error).removeprefix("Invalid document: ")) from error
-    if size_bytes > MOST_BYTES:
-        raise NoDocument(TOO_LARGE, f"it takes {size_bytes} bytes, and a document has {MOST_BYTES} at most")
-    return made, size_bytes
 
 
 def _pruned(value: Any, level: int) -> Any:

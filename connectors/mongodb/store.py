@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+from bson.raw_bson import RawBSONDocument
+
 from gluepot.connectors.documents.bulk import REFUSED, Answer, Entry, Limits, send_all
-from gluepot.connectors.mongodb.bson_values import WRITING, NoDocument, document, document_key
+from gluepot.connectors.documents.rows import DocumentRows
+from gluepot.connectors.mongodb.bson_columns import upserts
+from gluepot.connectors.mongodb.bson_values import NoDocument, document_key, upsert
 from gluepot.connectors.mongodb.client import PASSING, database_of, explained
 from gluepot.connectors.mongodb.settings import WriteSettings
 from gluepot.connectors.values import Document, Refusal
@@ -18,12 +23,10 @@ from gluepot.core.clock import SystemClock
 from gluepot.core.datasets import Dataset
 from gluepot.core.errors import ConfigError, TransientError
 
-Statement = dict[str, Any]
-
 # A command may take 16 MiB and a little more, so a document of that size goes alone.
 _CALL_BYTES = 8 << 20
-# What a statement adds to its document.
-_STATEMENT_BYTES = 100
+# What a list of statements adds to each of them.
+_STATEMENT_BYTES = 10
 CALLS_AT_ONCE = 2
 DUPLICATE = 11000
 DUPLICATE_KEY = "duplicate_key"
@@ -67,8 +70,7 @@ class MongodbStore:
     def put(self, documents: Sequence[Document]) -> list[Refusal]:
         """See `DocumentStore`."""
         refused: list[Refusal] = []
-        numbered, in_order = keyed(documents, self.settings, refused)
-        entries = statements(numbered, self.settings, refused)
+        entries, in_order = _statements_of(documents, self.settings, refused)
         sender = _Sender(self.settings, self._concern())
         limits = Limits(self.settings.batch_documents, _CALL_BYTES, at_once=1 if in_order else CALLS_AT_ONCE)
         chance = random.Random().random  # noqa: S311  for jitter
@@ -97,7 +99,9 @@ class Keyed(NamedTuple):
     order: str = ""
 
 
-def keyed(documents: Sequence[Document], settings: WriteSettings, refused: list[Refusal]) -> tuple[list[Keyed], bool]:
+def keyed(
+    documents: Sequence[Document], settings: WriteSettings, refused: list[Refusal]
+) -> tuple[Iterable[Keyed], bool]:
     """Return the documents to put, and whether some must be put one after the other.
 
     Of documents that replace each other, only the last is put. Updates of one document are put in their order.
@@ -107,6 +111,8 @@ def keyed(documents: Sequence[Document], settings: WriteSettings, refused: list[
         settings: of the write.
         refused: gets a refusal for each document whose `_id` no document may have.
     """
+    if not any("_id" in one.fields for one in documents):  # the ids that we give are all different
+        return (Keyed(at, one.id, one) for at, one in enumerate(documents)), False
     found: list[tuple[Hashable, Keyed]] = []
     for at, one in enumerate(documents):
         try:
@@ -123,8 +129,8 @@ def keyed(documents: Sequence[Document], settings: WriteSettings, refused: list[
 
 
 def statements(
-    numbered: Sequence[Keyed], settings: WriteSettings, refused: list[Refusal]
-) -> Iterator[Entry[Statement]]:
+    numbered: Iterable[Keyed], settings: WriteSettings, refused: list[Refusal]
+) -> Iterator[Entry[RawBSONDocument]]:
     """Yield a statement for each document that BSON can hold.
 
     Args:
@@ -134,23 +140,32 @@ def statements(
     """
     for one in numbered:
         try:
-            fields, size_bytes = document(one.document.fields, one.key)
+            statement = upsert(one.document.fields, one.key, replaces=settings.replaces)
         except NoDocument as wrong:
             refused.append(_refusal(one.at, wrong, settings))
-            continue
-        change = fields if settings.replaces else _update(fields)
-        statement = {"q": {"_id": one.key}, "u": change, "upsert": True}
-        yield Entry(one.at, statement, size_bytes + _STATEMENT_BYTES, one.order)
+        else:
+            yield Entry(one.at, statement, len(statement.raw) + _STATEMENT_BYTES, one.order)
+
+
+def _statements_of(
+    documents: Sequence[Document], settings: WriteSettings, refused: list[Refusal]
+) -> tuple[Iterator[Entry[RawBSONDocument]], bool]:
+    """Return the statements to send, from columns where they have types that allow it; see `keyed`."""
+    if settings.replaces and isinstance(documents, DocumentRows):
+        made = upserts(documents.batch, documents.ids)
+        if made is not None:
+            return _entries(made), False
+    numbered, in_order = keyed(documents, settings, refused)
+    return statements(numbered, settings, refused), in_order
+
+
+def _entries(made: pa.Array) -> Iterator[Entry[RawBSONDocument]]:
+    for at, statement in enumerate(made.to_pylist()):
+        yield Entry(at, RawBSONDocument(statement), len(statement) + _STATEMENT_BYTES)
 
 
 def _refusal(index: int, wrong: NoDocument, settings: WriteSettings) -> Refusal:
     return Refusal(index, wrong.reason, f"{settings.address.where} cannot hold it: {wrong}.")
-
-
-def _update(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the change that sets the fields of a document, or makes it where it has an `_id` alone."""
-    others = {name: value for name, value in fields.items() if name != "_id"}
-    return {"$set": others} if others else {"$setOnInsert": {"_id": fields["_id"]}}
 
 
 def _identity(key: Any) -> Hashable:
@@ -166,8 +181,8 @@ def _identity(key: Any) -> Hashable:
 
 
 def sorted_out(
-    part: Sequence[Entry[Statement]], answer: Mapping[str, Any], where: str, doubted: set[int]
-) -> Answer[Statement]:
+    part: Sequence[Entry[RawBSONDocument]], answer: Mapping[str, Any], where: str, doubted: set[int]
+) -> Answer[RawBSONDocument]:
     """Return what an answer to an unordered update leaves to do.
 
     Two upserts of one `_id` at the same time can fail with a duplicate key although the second would have found the
@@ -208,7 +223,7 @@ class _Sender:
         self._concern = concern
         self._doubted: set[int] = set()
 
-    def send(self, part: Sequence[Entry[Statement]]) -> Answer[Statement]:
+    def send(self, part: Sequence[Entry[RawBSONDocument]]) -> Answer[RawBSONDocument]:
         address = self._address
         command = {
             "update": address.collection,
@@ -217,5 +232,5 @@ class _Sender:
             "writeConcern": self._concern,
         }
         with explained(address.where):
-            answer = database_of(address).command(command, codec_options=WRITING)
+            answer = database_of(address).command(command)
         return sorted_out(part, answer, address.where, self._doubted)

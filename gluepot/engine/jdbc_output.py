@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.jdbc.databases import table_database
-from gluepot.connectors.jdbc.publishing import Publication, TableName
+from gluepot.connectors.jdbc.publishing import REFUSED, Publication, TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile
 from gluepot.core.errors import LeaseHeld
@@ -58,9 +58,10 @@ def write_table(
         # The record must not list staging tables as files.
         manifest = replace(planned, parts=[replace(part, files=()) for part in parts])
         with database.publication(planned.key, name) as begun:
-            outcome = _publish(begun, manifest, staged)
+            outcome, refused = _publish(begun, manifest, staged)
             reach("jdbc.publishing")
         reach("jdbc.published")
+        parts = [_less(part, refused) for part in parts]
     except BaseException:
         database.drop_staged(planned.key, name)
         raise
@@ -125,7 +126,19 @@ def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:
             return None
 
 
-def _publish(begun: Publication, manifest: Manifest, staged: Sequence[StagedFile]) -> Committed | AlreadyCommitted:
+def _less(part: ManifestPart, refused: Mapping[str, int]) -> ManifestPart:
+    """Return what a task reports, without the rows of its staging tables that the database has refused."""
+    lost = sum(refused.get(file.staged, 0) for file in part.files)
+    if not lost:
+        return part
+    rejected = {**part.rejected, REFUSED: part.rejected.get(REFUSED, 0) + lost}
+    return replace(part, rows_out=part.rows_out - lost, rejected=rejected)
+
+
+def _publish(
+    begun: Publication, manifest: Manifest, staged: Sequence[StagedFile]
+) -> tuple[Committed | AlreadyCommitted, Mapping[str, int]]:
+    """Publish in an open transaction; return the outcome, and how many rows of each staging table were refused."""
     before = begun.published()
     earlier = None if before is None else CommitRecord.from_bytes(before.record.encode())
     match decide(manifest, earlier):
@@ -133,12 +146,12 @@ def _publish(begun: Publication, manifest: Manifest, staged: Sequence[StagedFile
             raise _fenced(manifest, record)
         case Skip(record):
             begun.drop(staged)
-            return AlreadyCommitted((), record.rows_out)
+            return AlreadyCommitted((), record.rows_out), {}
         case Adopt(record):
             assert before is not None
             begun.renew(record.to_bytes().decode(), before)
             begun.drop(staged)
-            return AlreadyCommitted((), record.rows_out)
+            return AlreadyCommitted((), record.rows_out), {}
         case Write(record, superseded):
             if before is not None and superseded is not None:
                 begun.forget_rejects()
@@ -146,11 +159,16 @@ def _publish(begun: Publication, manifest: Manifest, staged: Sequence[StagedFile
                     begun.take_back(before, superseded.rows_out)
             begun.act(begun.settings.preactions)
             # Without a lease and a known input the key is of this run alone.
-            begun.move(staged, may_repeat=bool(manifest.token or manifest.input_ranges or manifest.offsets_digest))
+            refused = begun.move(
+                staged, may_repeat=bool(manifest.token or manifest.input_ranges or manifest.offsets_digest)
+            )
             begun.act(begun.settings.postactions)
             begun.drop(staged)
+            if lost := sum(refused.values()):
+                rejected = {**record.rejected, REFUSED: record.rejected.get(REFUSED, 0) + lost}
+                record = replace(record, rows_out=record.rows_out - lost, rejected=rejected)
             begun.record(record.to_bytes().decode())
-            return Committed((), record.rows_out)
+            return Committed((), record.rows_out), refused
 
 
 def _fenced(manifest: Manifest, record: CommitRecord) -> LeaseHeld:

@@ -122,7 +122,7 @@ class Rows:
         staged = [file for part in manifest.parts for file in part.files]
         bare = replace(manifest, parts=[replace(part, files=()) for part in manifest.parts])
         with table_database(self.settings).publication(manifest.key, self.name) as begun:
-            outcome = jdbc_output._publish(begun, bare, staged)
+            outcome, _ = jdbc_output._publish(begun, bare, staged)
         self.abandon(manifest.key, manifest.token)
         return outcome
 

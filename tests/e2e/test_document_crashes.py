@@ -1,10 +1,16 @@
-"""A job that is killed while it writes to a store of documents: each row is there once, each refused record, too."""
+"""A job that is killed while it writes to a store of documents: each row is there once, each refused record, too.
+
+A target of notifications may get a row twice, but only under the id that it had before; a FIFO queue gets it once.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -17,12 +23,14 @@ from opensearchpy import OpenSearch
 
 from tests.e2e.conftest import new_topic_at
 from tests.e2e.jobs import GLUEPOT, SCRIPTS, Launcher, arguments, rest
+from tests.notifications import TARGETS, Aws, fifo_sqs
 
 KILLED = 128 + 9
 SECS = 300.0
 BATCH_RECORDS = 20
-# Each start first finishes the batch in which the start before it was killed, and is then killed in the next one.
-KILLS = ("documents.put", "batch.staged@2", "publish.created@2", "batch.settled@2")
+# Each start first finishes the batch in which the start before it was killed, and is then killed in the next one. A
+# batch is two calls of most services, so that a kill after the first call leaves half of a batch.
+KILLS = ("documents.sent", "documents.put@2", "batch.staged@2", "publish.created@2", "batch.settled@2")
 RANDOM_KILLS = 20
 ALIVE_SECS = (2.0, 8.0)
 """How long a job lives before a random kill; it writes its first batch after some four seconds."""
@@ -35,12 +43,27 @@ class Store:
     Args:
         connection_type: of the script.
         options: of the script.
-        numbers: returns the field `n` of everything in the store, by a client that is not the product's.
+        arrived: returns id and field `n` of everything that has come to the store, by a client that is not the
+            product's.
+        repeats: whether a row may come several times under one id.
     """
 
     connection_type: str
     options: dict[str, Any]
-    numbers: Callable[[], list[int]]
+    arrived: Callable[[], list[tuple[object, int]]]
+    repeats: bool = False
+
+    def wrong(self, numbers: Collection[int]) -> dict[str, list[int]]:
+        """Return what was lost, invented and doubled if the store should hold these numbers."""
+        found = self.arrived()
+        found = list(set(found)) if self.repeats else found
+        seen = Counter(n for _, n in found)
+        lost, invented = set(numbers) - set(seen), set(seen) - set(numbers)
+        doubled = [n for n, times in seen.items() if times > 1]
+        return {"lost": sorted(lost), "invented": sorted(invented), "doubled": sorted(doubled)}
+
+
+NOTHING: dict[str, list[int]] = {"lost": [], "invented": [], "doubled": []}
 
 
 def dynamodb_store(request) -> Store:
@@ -52,42 +75,61 @@ def dynamodb_store(request) -> Store:
         BillingMode="PAY_PER_REQUEST",
     )
 
-    def numbers() -> list[int]:
+    def arrived() -> list[tuple[object, int]]:
         pages = made.meta.client.get_paginator("scan").paginate(TableName=made.name)
-        return sorted(int(one["n"]) for page in pages for one in page["Items"])
+        return [(one["n"], int(one["n"])) for page in pages for one in page["Items"]]
 
     options = {"dynamodb.output.tableName": made.name, "region": "us-east-1", "endpointUrl": url}
-    return Store("dynamodb", options, numbers)
+    return Store("dynamodb", options, arrived)
 
 
 def mongodb_store(request) -> Store:
     uri, name = request.getfixturevalue("mongodb"), f"numbers-{uuid4().hex[:8]}"
 
-    def numbers() -> list[int]:
+    def arrived() -> list[tuple[object, int]]:
         with pymongo.MongoClient(uri) as client:
-            return sorted(one["n"] for one in client[name]["numbers"].find())
+            return [(one["_id"], one["n"]) for one in client[name]["numbers"].find()]
 
-    return Store("mongodb", {"connection.uri": uri, "database": name, "collection": "numbers"}, numbers)
+    return Store("mongodb", {"connection.uri": uri, "database": name, "collection": "numbers"}, arrived)
 
 
 def opensearch_store(request) -> Store:
     url, index = request.getfixturevalue("opensearch"), f"numbers-{uuid4().hex[:8]}"
     client = OpenSearch([url])
 
-    def numbers() -> list[int]:
+    def arrived() -> list[tuple[object, int]]:
         if not client.indices.exists(index):
             return []
         client.indices.refresh(index)
         found = client.search(index=index, body={"size": 10_000, "query": {"match_all": {}}})
-        return sorted(one["_source"]["n"] for one in found["hits"]["hits"])
+        return [(one["_id"], one["_source"]["n"]) for one in found["hits"]["hits"]]
 
-    return Store("opensearch", {"opensearch.nodes": url, "opensearch.resource": index}, numbers)
+    return Store("opensearch", {"opensearch.nodes": url, "opensearch.resource": index}, arrived)
+
+
+def of_target(make) -> Callable[[Any], Store]:
+    """Return what makes a store of a target of notifications, whose messages are gone once they were received."""
+
+    def made(request) -> Store:
+        target = request.getfixturevalue("targets").enter_context(make(Aws(request.getfixturevalue("kinesis"))))
+        return Store(
+            target.kind, target.options, lambda: [(one, row["n"]) for one, row in target.received()], target.repeats
+        )
+
+    return made
+
+
+@pytest.fixture
+def targets() -> Iterator[ExitStack]:
+    with ExitStack() as open_targets:
+        yield open_targets
 
 
 STORES = [
-    mongodb_store,  # its ids are ours, so a row that gets another id would be there twice
-    pytest.param(dynamodb_store, marks=pytest.mark.long),
-    pytest.param(opensearch_store, marks=pytest.mark.long),
+    pytest.param(mongodb_store, id="mongodb"),  # its ids are ours, so a row that gets another id would be there twice
+    pytest.param(dynamodb_store, id="dynamodb", marks=pytest.mark.long),
+    pytest.param(opensearch_store, id="opensearch", marks=pytest.mark.long),
+    *(pytest.param(of_target(make), id=make.__name__, marks=pytest.mark.long) for make in TARGETS),
 ]
 
 
@@ -119,23 +161,29 @@ def refused(folder) -> list[bytes]:
     return [raw for (raw,) in duckdb.sql(f"SELECT raw FROM read_parquet({files!r})").fetchall()] if files else []
 
 
-def test_a_job_killed_while_it_puts_rows_leaves_each_there_once(start, store, tmp_path):
-    numbers = range(BATCH_RECORDS * (len(KILLS) + 1) - 1)
+def finish_although_killed(start, kills: Sequence[str], fired: Path) -> range:
+    """Kill a job once in each batch, let it finish, and return the numbers that it was to write."""
+    numbers = range(BATCH_RECORDS * (len(kills) + 1) - 1)
     start.topic.send([*(json.dumps({"n": n}).encode() for n in numbers), b"{ no json"])
-    fired = tmp_path / "fired"
-
-    for number, point in enumerate(KILLS):
+    for number, point in enumerate(kills):
         killed = start(GLUEPOT_FAILPOINT=point, GLUEPOT_FAILPOINT_LOG=str(fired))
         assert killed.exit_code(SECS) == KILLED, killed.err
         assert fired.read_text().splitlines()[number:] == [point.partition("@")[0]]
-        found = store.numbers()
-        assert len(set(found)) == len(found)
-        assert set(found) <= set(numbers)
     again = start()
     assert again.exit_code(SECS) == 0, again.err
+    return numbers
 
-    assert store.numbers() == list(numbers)
+
+def test_a_job_killed_while_it_puts_rows_leaves_each_there_once(start, store, tmp_path):
+    numbers = finish_although_killed(start, KILLS, tmp_path / "fired")
+    assert store.wrong(numbers) == NOTHING
     assert refused(tmp_path / "temp") == [b"{ no json"]
+
+
+@pytest.mark.parametrize("store", [of_target(fifo_sqs)], ids=["fifo_sqs"], indirect=True)
+def test_a_fifo_queue_gets_no_message_twice_from_a_job_killed_between_two_calls(start, store, tmp_path):
+    numbers = finish_although_killed(start, KILLS[:1], tmp_path / "fired")
+    assert store.wrong(numbers) == NOTHING
 
 
 @pytest.mark.long
@@ -154,5 +202,5 @@ def test_random_kills_lose_and_double_nothing(start, store, tmp_path, seed):
     again = start()
     assert again.exit_code(SECS) == 0, again.err
 
-    assert store.numbers() == list(range(sent))
+    assert store.wrong(range(sent)) == NOTHING
     assert refused(tmp_path / "temp") == [b"{ no json"]

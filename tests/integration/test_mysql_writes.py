@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +65,7 @@ class Write:
         bare = replace(manifest, parts=[replace(part, files=()) for part in parts])
         try:
             with database.publication(manifest.key, database.find()) as begun:
-                return jdbc_output._publish(begun, bare, staged)
+                return jdbc_output._publish(begun, bare, staged)[0]
         except EtlError:
             database.drop_staged(manifest.key, database.find())
             raise
@@ -231,33 +232,80 @@ def test_an_upsert_by_a_key_of_the_business_leaves_the_number_to_the_server(writ
         ("JSON", "{", "CONSTRAINT"),
         ("VARCHAR(9) CHARACTER SET latin1", "😀", "Incorrect string value"),
         ("ENUM('a')", "b", "Data truncated"),
-        ("INT NOT NULL", None, "doesn't have a default value"),
         ("INT CHECK (v < 3)", 3, "CONSTRAINT"),
         ("INT UNIQUE", 1, "Duplicate entry"),
-        ("INT AS (1)", 1, "generated column"),
         ("DOUBLE", float("nan"), "infinite or not a number"),
         ("DOUBLE", float("-inf"), "infinite or not a number"),
     ],
 )
 @pytest.mark.usefixtures("either_way")
-def test_a_value_that_the_table_cannot_hold_is_refused_and_nothing_is_written(write, column, value, said):
+def test_a_value_that_the_table_cannot_hold_is_a_reject_with_the_reason_and_the_others_are_written(
+    write, column, value, said
+):
     sql(write.url, f"CREATE TABLE copies (n INT, v {column})", "INSERT IGNORE INTO copies (n) VALUES (0)")
     if "UNIQUE" in column:
         sql(write.url, "UPDATE copies SET v = 1")
-    before = write.rows()
+    before = write.rows(order="n")
+    good = pa.array([None], pa.array([value]).type)
+    values = pa.concat_arrays([good, pa.array([value]), good, good, pa.array([value])])
+    assert write.write(pa.record_batch({"n": [1, 2, 3, 4, 5], "v": values})) == Committed((), 3)
+    assert write.rows(order="n") == [*before, *((n, None) for n in (1, 3, 4))]
+    kept = sql(write.url, "SELECT raw, reason, message FROM gluepot_rejects ORDER BY number")
+    assert [json.loads(raw)["n"] for raw, _, _ in kept] == [2, 5]
+    assert {reason for _, reason, _ in kept} == {"refused_by_store"}
+    assert all(said in message and "\n" not in message for _, _, message in kept)
+    ((record,),) = sql(write.url, "SELECT record FROM gluepot_commits")
+    assert (json.loads(record)["rows_out"], json.loads(record)["rejected"]) == (3, {"refused_by_store": 2})
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [("INT NOT NULL", None, "doesn't have a default value"), ("INT AS (1)", 1, "generated column")],
+)
+def test_a_table_that_takes_no_such_row_is_told_and_nothing_is_written(write, column, value, said):
+    sql(write.url, f"CREATE TABLE copies (n INT, v {column})")
     with pytest.raises(ConfigError, match=said) as refused:
         write.write(pa.record_batch({"n": [1, 2], "v": pa.array([value, value])}))
     assert "\n" not in str(refused.value)
-    assert write.rows() == before
-    assert write.tables() - OWN == {"copies"}
+    assert write.rows() == []
     assert sql(write.url, "SELECT * FROM gluepot_commits") == []
 
 
-def test_a_date_that_mysql_does_not_have_is_refused(write):
-    for value in (pa.array([10**17], pa.timestamp("s")), pa.array([-(10**7)], pa.date32())):
-        with pytest.raises(ConfigError, match="before the year 1 or after the year 9999"):
-            write.write(pa.record_batch({"at": value}))
-    assert write.tables() == OWN
+def test_a_batch_of_which_hardly_a_row_fits_is_refused_and_nothing_is_written(write, monkeypatch):
+    monkeypatch.setattr("gluepot.connectors.jdbc.mysql.publish.MOST_REFUSED", 5)
+    sql(write.url, "CREATE TABLE copies (n TINYINT)")
+    with pytest.raises(ConfigError, match="Out of range"):
+        write.write([{"n": n} for n in [1, *range(1000, 1006)]])
+    assert write.rows() == []
+    assert sql(write.url, "SELECT * FROM gluepot_rejects") == []
+    write.write([{"n": n} for n in [1, *range(1000, 1005)]])
+    assert write.rows() == [(1,)]
+
+
+@pytest.mark.parametrize("key", ["", "id INT AUTO_INCREMENT PRIMARY KEY, "])
+def test_a_batch_that_comes_again_takes_back_what_it_wrote_and_its_rejects(write, key):
+    sql(write.url, f"CREATE TABLE copies ({key}v VARCHAR(3))")
+    write.write([{"v": v} for v in ("a", "much too long", "b")])
+    write.write([{"v": v} for v in ("a", "also too long", "c", "c")])
+    assert write.rows("v") == [("a",), ("c",), ("c",)]
+    assert sql(write.url, "SELECT raw FROM gluepot_rejects") == [(b'{"v":"also too long"}',)]
+
+
+@pytest.mark.parametrize("options", [{}, {"preactions": "DELETE FROM copies"}])
+def test_an_upsert_keeps_its_order_around_a_row_that_is_refused(write, options):
+    sql(write.url, "CREATE TABLE copies (k INT PRIMARY KEY, v TINYINT)")
+    rows = [{"k": 1, "v": 1}, {"k": 2, "v": 1000}, {"k": 1, "v": 2}, {"k": 3, "v": 3}, {"k": 1, "v": 4}]
+    write.write(rows, upsertKeys="k", **options)
+    assert write.rows() == [(1, 4), (3, 3)]
+
+
+def test_a_date_that_mysql_does_not_have_is_a_reject(write):
+    for batch, value in enumerate((pa.array([10**17, 5], pa.timestamp("s")), pa.array([-(10**7), 5], pa.date32()))):
+        write.write(pa.record_batch({"at": value}), batch=batch)
+    assert len(write.rows()) == 2
+    kept = sql(write.url, "SELECT raw, message FROM gluepot_rejects ORDER BY number")
+    assert [raw for raw, _ in kept] == [b'{"at":100000000000000000}', b'{"at":-10000000}']
+    assert all("before the year 1 or after the year 9999" in message for _, message in kept)
 
 
 def test_a_row_larger_than_a_packet_goes_by_load_and_is_refused_by_insert(url, write):

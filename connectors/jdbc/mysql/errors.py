@@ -27,10 +27,28 @@ _AWAY = frozenset({
 _AWAY_STATES = ("08", "40", "53", "70")
 # Errors of the same kind that only another statement, value, name or right changes.
 _OF_THE_JOB = frozenset({
-    1005, 1067, 1101, 1118, 1170, 1191, 1227, 1235, 1265, 1293, 1300, 1364, 1366, 1411, 1419, 1426, 1427, 1524, 1525,
-    1665, 1690, 1698, 1906, 3105, 3140, 3141, 3750, 3819, 4025, 4078, 4161,
+    1005, 1067, 1101, 1118, 1170, 1191, 1227, 1235, 1293, 1300, 1364, 1419, 1426, 1427, 1524, 1525,
+    1665, 1698, 1906, 3105, 3750, 4078, 4161,
+})  # fmt: skip
+# Errors of the same kind that concern the value of one row, so that the other rows can be written: a null, a key that
+# is there, a value that is too long or out of range, no number, date or JSON, against a constraint or without a place.
+_OF_A_ROW = frozenset({
+    1048, 1062, 1263, 1264, 1265, 1292, 1366, 1367, 1406, 1411, 1416, 1452, 1526, 1586, 1690, 3140, 3141, 3819, 4025,
 })  # fmt: skip
 _OF_THE_JOB_STATES = ("0A", "21", "22", "23", "28", "3D", "42", "44", "45")
+
+
+class RowRefused(ConfigError):
+    """The server refuses the value of a row.
+
+    Args:
+        message: see `ConfigError`.
+        said: what the server said.
+    """
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(message)
+        self.said = said
 
 
 @contextmanager
@@ -77,6 +95,9 @@ def translated(number: int, state: str, text: str, endpoint: JdbcEndpoint, doing
             " TRUNCATE and COMMIT do here, and would publish a part of the write; leave it out. CREATE TABLE IF NOT"
             " EXISTS and DELETE can be used."
         )
+    if number in _OF_A_ROW:
+        said = f"{said} (error {number})"
+        return RowRefused(f"{where} did not work: {said}; correct the value, or the column.", said)
     if number in _OF_THE_LOGIN or number in _OF_THE_JOB:
         return ConfigError(f"{where} did not work: {said} (error {number}); correct the name, the value or the right.")
     if number == 0 or number in _OF_THE_CLIENT or number in _AWAY or state.startswith(_AWAY_STATES):

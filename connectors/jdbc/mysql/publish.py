@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -21,6 +21,7 @@ from gluepot.connectors.jdbc.mysql.columns import (
     table_name,
     unquoted,
 )
+from gluepot.connectors.jdbc.mysql.errors import RowRefused
 from gluepot.connectors.jdbc.mysql.session import IDLE_SECS, Session, session
 from gluepot.connectors.jdbc.mysql.staging import StagingSink
 from gluepot.connectors.jdbc.mysql.statements import created_table, split
@@ -34,7 +35,7 @@ from gluepot.connectors.jdbc.mysql.tables import (
     unique_indexes,
 )
 from gluepot.connectors.jdbc.mysql.undo import Undo
-from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName
+from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REFUSED, REJECTS, Published, TableName
 from gluepot.connectors.jdbc.staging import (
     ERROR_COLUMNS,
     ORDINAL,
@@ -43,6 +44,7 @@ from gluepot.connectors.jdbc.staging import (
     staging_prefix,
 )
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
+from gluepot.connectors.json_values import json_document
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 from gluepot.core.logging import get_logger
@@ -50,12 +52,44 @@ from gluepot.core.logging import get_logger
 # Collations in which two texts are equal only if they are the same characters, spaces at the end included.
 _EXACT_COLLATION = {"mariadb": "utf8mb4_nopad_bin", "mysql": "utf8mb4_0900_bin"}
 
+MOST_REFUSED = 1000
+"""How many rows of one write the server may refuse. With more of them the table does not fit, and the write fails."""
+
 log = get_logger(__name__)
 
 
 def record_id(key: CommitKey, target: str) -> bytes:
     """Return the primary key of a write's record: 32 bytes, equal for equal keys and tables."""
     return hashlib.sha256(json.dumps([key.query_id, key.batch_id, key.ctx, target]).encode()).digest()
+
+
+def sorted_out(first: int, last: int, put: Callable[[int, int], None], most: int) -> list[tuple[int, str]]:
+    """Put rows in order, in halves of halves where some are refused; return those refused, each with its reason.
+
+    Args:
+        first: number of the first row.
+        last: number of the last row.
+        put: puts the rows from one number to another one, or changes nothing and raises `RowRefused`.
+        most: how many rows may be refused.
+
+    Raises:
+        RowRefused: more rows are refused than that.
+    """
+    refused: list[tuple[int, str]] = []
+    waiting = [(first, last)]
+    while waiting:
+        low, high = waiting.pop()
+        try:
+            put(low, high)
+        except RowRefused as error:
+            if low < high:
+                middle = (low + high) // 2
+                waiting += [(middle + 1, high), (low, middle)]
+                continue
+            if len(refused) == most:
+                raise
+            refused.append((low, error.said))
+    return refused
 
 
 @dataclass(slots=True)
@@ -119,10 +153,11 @@ class MysqlPublication:
         """See `Publication`."""
         self.session.run(f"DELETE FROM {self._own(REJECTS)} WHERE id = %s", [self._id])
 
-    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> Mapping[str, int]:
         """See `Publication`.
 
-        Making the table is a transaction of its own: if the write fails afterwards, an empty table is left.
+        Making the table is a transaction of its own: if the write fails afterwards, an empty table is left. Rows that
+        the server refuses go to the rejects, unless there are more than `MOST_REFUSED`.
         """
         data = [one for one in staged if not one.rejects]
         self._require_there(staged)
@@ -132,8 +167,7 @@ class MysqlPublication:
             self._create(merged_types(data, TEXT))
         if self.settings.mode is Mode.OVERWRITE and found.exists:
             self.session.run(f"DELETE FROM {self.name.qualified}")
-        if data:
-            self._insert(data)
+        refused = self._insert(data) if data else {}
         for one in staged:
             if one.rejects:
                 self._keep_rejects(one)
@@ -141,6 +175,7 @@ class MysqlPublication:
             self.session.run(f"DELETE FROM {self._own(LOCKS)} WHERE query_id = %s", [self.key.query_id])
         elif self.settings.mode is Mode.APPEND:
             self._keep(data)
+        return refused
 
     def act(self, statements: str) -> None:
         """See `Publication`.
@@ -211,32 +246,80 @@ class MysqlPublication:
             f" DEFAULT CHARACTER SET utf8mb4 COLLATE {collation}"
         )
 
-    def _insert(self, staged: Sequence[StagedFile]) -> None:
+    def _insert(self, staged: Sequence[StagedFile]) -> dict[str, int]:
         columns = {column.name: column for column in columns_of(self.session, self.name)}
         names = list(merged_types(staged, TEXT))
         matched = [match_column(name, columns, self.name.qualified) for name in names]
         is_upsert = self.settings.mode is Mode.UPSERT
         keys = self._upsert_keys(names, matched) if is_upsert else []
         into = f"INSERT INTO {self.name.qualified} ({', '.join(map(quoted, matched))})"
+        refused: dict[str, int] = {}
         for one in staged:
             has = one.encoding["types"]
             values = ", ".join(
                 f"{quoted(name) if name in has else 'NULL'} AS {quoted(column)}"
                 for name, column in zip(names, matched, strict=True)
             )
-            rows = f"SELECT {values} FROM {self._own(one.staged)} ORDER BY {ORDINAL}"
             if is_upsert:
                 self._require_keys(
                     one, [(name, column) for name, column in zip(names, matched, strict=True) if column in keys]
                 )
-                self.session.run(f"{into} {_newest(self._own(one.staged), values, matched, keys)}")
-                continue
-            added, first = self.session.insert(f"{into} {rows}")
-            self._first_number = self._first_number or first
-            if added != one.rows:
+                query = _newest(self._own(one.staged), values, matched, keys)
+            else:
+                query = f"SELECT {values} FROM {self._own(one.staged)}", f" ORDER BY {ORDINAL}"
+            added, bad = self._insert_staged(one, into, query, MOST_REFUSED - sum(refused.values()))
+            if not is_upsert and added != one.rows - bad:
                 raise PermanentError(
-                    f"{added} of {one.rows} rows arrived in {self.name.qualified}; look at its triggers"
+                    f"{added} of {one.rows - bad} rows arrived in {self.name.qualified}; look at its triggers"
                 )
+            if bad:
+                refused[one.staged] = bad
+        return refused
+
+    def _insert_staged(self, staged: StagedFile, into: str, query: tuple[str, str], most: int) -> tuple[int, int]:
+        """Insert the rows of a staging table; return how many rows were changed, and how many were refused.
+
+        A statement that fails changes nothing. So if the server refuses a row, the statement is run for halves of the
+        rows, until each row that it refuses is alone. That row moves from the staging table to the rejects.
+
+        Args:
+            staged: the staging table.
+            into: the statement up to its query.
+            query: the query of the rows, before and after the place for a condition.
+            most: how many rows may be refused.
+        """
+        changed = 0
+
+        def put(part: str) -> None:
+            nonlocal changed
+            added, first = self.session.insert(f"{into} {query[0]}{part}{query[1]}")
+            changed += added
+            self._first_number = self._first_number or first
+
+        try:
+            put("")
+        except RowRefused:
+            table = self._own(staged.staged)
+            ((first, last),) = self.session.rows(f"SELECT MIN({ORDINAL}), MAX({ORDINAL}) FROM {table}")
+            refused = sorted_out(first, last, lambda low, high: put(f" WHERE {ORDINAL} BETWEEN {low} AND {high}"), most)
+            for ordinal, said in refused:
+                self._refuse(staged, ordinal, said)
+            return changed, len(refused)
+        return changed, 0
+
+    def _refuse(self, staged: StagedFile, ordinal: int, said: str) -> None:
+        names, where = [name for name in staged.encoding["types"] if name != ORDINAL], f"WHERE {ORDINAL} = {ordinal}"
+        listed = ", ".join(map(quoted, names))
+        (values,) = self.session.rows(f"SELECT {listed} FROM {self._own(staged.staged)} {where}")
+        self.session.run(
+            f"INSERT INTO {self._own(REJECTS)} (id, query_id, batch_id, ctx, target, raw, reason, message)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            [
+                self._id, self.key.query_id, self.key.batch_id, self.key.ctx, self.name.qualified,
+                json_document(dict(zip(names, values, strict=True))), REFUSED, f"The server refuses it: {said}.",
+            ],
+        )  # fmt: skip
+        self.session.run(f"DELETE FROM {self._own(staged.staged)} {where}")
 
     def _upsert_keys(self, names: Sequence[str], matched: Sequence[str]) -> list[str]:
         """Return the columns of the key as the table spells them.
@@ -287,16 +370,16 @@ class MysqlPublication:
         )
 
 
-def _newest(table: str, values: str, columns: Sequence[str], keys: Sequence[str]) -> str:
-    """Return the query of an upsert, with what happens to a row whose key is there.
+def _newest(table: str, values: str, columns: Sequence[str], keys: Sequence[str]) -> tuple[str, str]:
+    """Return the query of an upsert, before and after the place for a condition, with what happens to a known key.
 
     Rows arrive in their order, each replacing the one before, so the newest one of a key counts.
     """
     change = ", ".join(f"{quoted(one)} = staged.{quoted(one)}" for one in columns if one not in keys)
     same = f"{quoted(keys[0])} = staged.{quoted(keys[0])}"
     return (
-        f"SELECT * FROM (SELECT {values} FROM {table} ORDER BY {ORDINAL} LIMIT 18446744073709551615) AS staged"
-        f" ON DUPLICATE KEY UPDATE {change or same}"
+        f"SELECT * FROM (SELECT {values} FROM {table}",
+        f" ORDER BY {ORDINAL} LIMIT 18446744073709551615) AS staged ON DUPLICATE KEY UPDATE {change or same}",
     )
 
 

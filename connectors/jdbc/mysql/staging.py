@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -24,13 +24,18 @@ from gluepot.connectors.jdbc.mysql.stored import (
     load_lines,
     load_statement,
     pieces,
+    readable,
     staged_type,
     stored,
+    unfit,
 )
+from gluepot.connectors.jdbc.publishing import REFUSED
 from gluepot.connectors.jdbc.staging import ORDINAL, Stored, stage_rows
 from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import ConfigError, EtlError
-from gluepot.frames.chunk import Chunk
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.frames.json_text import json_bytes
+from gluepot.frames.rows import rows
 
 # Text of one load, and of one INSERT; larger ones were no faster.
 _LOAD_BYTES = 8 << 20
@@ -61,19 +66,33 @@ class StagingSink:
         """Stage every row and every error record.
 
         Raises:
-            ConfigError: the user may not create tables there, or MySQL has no such value.
+            ConfigError: the user may not create tables there.
             TransientError: the server cannot be reached.
             Exception: what the chunks raise.
         """
         with session(self.endpoint) as begun:
             tables = _Tables(begun, self.schema)
             try:
-                return stage_rows(chunks, tables, key=self.key, target=self.table, task=task)
+                return stage_rows(map(_fitting, chunks), tables, key=self.key, target=self.table, task=task)
             except BaseException:
                 with suppress(EtlError):
                     for name in tables.made:
                         begun.run(f"DROP TABLE IF EXISTS {self.schema}.{name}")
                 raise
+
+
+def _fitting(chunk: Chunk) -> Chunk:
+    """Return a chunk whose rows with values that MySQL has not are error records."""
+    bad = unfit(chunk.batch)
+    if not bad:
+        return chunk
+    found = rows(Chunk(readable(chunk.batch.take(pa.array([*bad], pa.int64())))))
+    errors = [
+        ErrorRecord(json_bytes(row), REFUSED, f"MySQL cannot hold it: {said}.")
+        for row, said in zip(found, bad.values(), strict=True)
+    ]
+    kept = chunk.filtered(pa.array([at not in bad for at in range(chunk.batch.num_rows)]))
+    return replace(kept, errors=[*kept.errors, *errors])
 
 
 @dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pyarrow.compute as pc
 
 from gluepot.connectors.jdbc.mysql.columns import quoted
 from gluepot.connectors.jdbc.staging import Stored
-from gluepot.core.errors import ConfigError
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema import choice_to_string, without_nulls
@@ -39,7 +37,51 @@ _MOST_SCALE = 30
 # table, which checks it.
 _STAGED_AS = {"FLOAT": "DOUBLE", JSON: TEXT}
 _EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_799_999_999  # the years 1 to 9999, in microseconds
+_NO_DATE = "has a date before the year 1 or after the year 9999"
+_US = {"s": 1_000_000, "ms": 1000, "us": 1}
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+
+
+def unfit(batch: pa.RecordBatch) -> dict[int, str]:
+    """Return which rows have a value that MySQL has not, and what it is: the row's index and a clause.
+
+    Numbers that are none or infinite are such values, and dates before the year 1 or after 9999.
+    """
+    found: dict[int, str] = {}
+    for name, array in zip(batch.schema.names, batch.columns, strict=True):
+        for bad, said in ((_no_number(array), "is infinite or not a number"), (_no_date(array), _NO_DATE)):
+            if bad is not None:
+                for index in pc.indices_nonzero(pc.fill_null(bad, fill_value=False)).to_pylist():
+                    found.setdefault(index, f"the field {name!r} {said}")
+    return found
+
+
+def readable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows that Python can hold: dates and times beyond those of MySQL are numbers of days or ticks."""
+    arrays = []
+    for array in batch.columns:
+        bad = _no_date(array)
+        is_readable = bad is None or not pc.any(bad).as_py()
+        arrays.append(array if is_readable else array.view(pa.int32() if array.type == pa.date32() else pa.int64()))
+    fields = [field.with_type(array.type) for field, array in zip(batch.schema, arrays, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _no_number(array: pa.Array) -> pa.Array | None:
+    return pc.invert(pc.is_finite(array)) if pa.types.is_floating(array.type) else None
+
+
+def _no_date(array: pa.Array) -> pa.Array | None:
+    if pa.types.is_date32(array.type):
+        return _beyond(pc.cast(array, pa.int32()), _FIRST_DAY, _LAST_DAY)
+    if pa.types.is_timestamp(array.type) and array.type.unit != "ns":  # which ends in the year 2262
+        us = _US[array.type.unit]
+        return _beyond(pc.cast(array, pa.int64()), _EARLIEST // us, _LATEST // us)
+    return None
+
+
+def _beyond(numbers: pa.Array, least: int, most: int) -> pa.Array:
+    return pc.or_(pc.less(numbers, least), pc.greater(numbers, most))
 
 
 def stored(batch: pa.RecordBatch) -> Stored:
@@ -48,9 +90,8 @@ def stored(batch: pa.RecordBatch) -> Stored:
     Structs, maps and lists become JSON texts. A choice becomes the text of its value. A time with a zone becomes the
     time in UTC. A column that has only nulls is left out.
 
-    Raises:
-        ConfigError: a value that MySQL does not have: a number that is not one, an infinite one, a date before the
-            year 1 or after 9999.
+    Args:
+        batch: rows without those that are `unfit`.
     """
     columns = [_stored(column) for column in columns_of(choice_to_string(without_nulls(batch)))]
     arrays = [array for _, array, _ in columns]
@@ -66,43 +107,19 @@ def staged_type(kind: str) -> str:
 def _stored(column: Column) -> tuple[str, pa.Array, str]:
     name, array, kind = column.field.name, column.array, column.field.type
     if pa.types.is_timestamp(kind):
-        return name, _times(name, array), _TIME
+        # Times in nanoseconds lose the last three digits.
+        exact = pc.cast(array, pa.timestamp("us", kind.tz), safe=kind.unit != "ns")
+        return name, pc.cast(pc.cast(exact, pa.timestamp("us")), pa.string()), _TIME
     if pa.types.is_date32(kind):
-        _require_within(name, pc.min_max(pc.cast(array, pa.int32())), _FIRST_DAY, _LAST_DAY)
         return name, pc.cast(array, pa.string()), _TYPES[kind]
     if pa.types.is_boolean(kind):
         return name, pc.cast(array, pa.int8()), _TYPES[kind]
-    if pa.types.is_floating(kind) and pc.any(pc.invert(pc.is_finite(array))).as_py():
-        raise ConfigError(
-            f"The field {name!r} has a value that is infinite or not a number, and MySQL has none; make it null"
-            " before the write."
-        )
     if (known := _TYPES.get(kind)) is not None:
         return name, array, known
     if pa.types.is_decimal(kind):
         declared = f"DECIMAL({kind.precision},{kind.scale})" if 0 <= kind.scale <= _MOST_SCALE else TEXT
         return name, pc.cast(array, pa.string()), declared
     return name, json_texts(column), JSON if pa.types.is_nested(kind) else TEXT
-
-
-def _times(name: str, array: pa.Array) -> pa.Array:
-    try:
-        # Times in nanoseconds lose the last three digits; no other unit loses anything, but may be too large.
-        exact = pc.cast(array, pa.timestamp("us", array.type.tz), safe=array.type.unit != "ns")
-    except pa.ArrowInvalid:
-        _require_within(name, {"min": pa.scalar(_LATEST + 1), "max": pa.scalar(_LATEST + 1)}, _EARLIEST, _LATEST)
-        raise
-    _require_within(name, pc.min_max(pc.cast(exact, pa.int64())), _EARLIEST, _LATEST)
-    return pc.cast(pc.cast(exact, pa.timestamp("us")), pa.string())
-
-
-def _require_within(name: str, found: Any, least: int, most: int) -> None:
-    low, high = found["min"].as_py(), found["max"].as_py()
-    if low is not None and not (least <= low and high <= most):
-        raise ConfigError(
-            f"The field {name!r} has a date before the year 1 or after the year 9999, and MySQL has none; make it null"
-            " before the write."
-        )
 
 
 def load_statement(table: str, types: Mapping[str, str], names: Sequence[str]) -> str:

@@ -140,7 +140,7 @@ class PostgresqlPublication:
             self._identity,
         )
 
-    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:  # noqa: ARG002  each row tells its write
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> Mapping[str, int]:  # noqa: ARG002  each row tells its write
         """See `Publication`."""
         data = [one for one in staged if not one.rejects]
         made = not self._exists()  # looked up once more, because the script's own statements may have created it
@@ -154,6 +154,7 @@ class PostgresqlPublication:
         for one in staged:
             if one.rejects:
                 self._keep_rejects(one)
+        return {}
 
     def _exists(self) -> bool:
         found = self.session.rows_bound("SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL", [self.name.qualified])

@@ -135,7 +135,7 @@ class RedshiftPublication:
         """See `Publication`."""
         self._records.forget_rejects()
 
-    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> None:
+    def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> Mapping[str, int]:
         """See `Publication`."""
         data = [one for one in staged if not one.rejects]
         columns = columns_of(
@@ -153,6 +153,7 @@ class RedshiftPublication:
             self.appended = data
         for stage in self._load([one for one in staged if one.rejects]):
             self._records.keep_rejects(stage)
+        return {}
 
     def _move(self, target: Target, stages: Sequence[Stage]) -> None:
         if self.settings.mode is not Mode.UPSERT:

@@ -22,8 +22,8 @@ from gluepot.connectors.jdbc.mysql.columns import (
     table_name,
     unquoted,
 )
-from gluepot.connectors.jdbc.mysql.errors import translated
-from gluepot.connectors.jdbc.mysql.publish import record_id
+from gluepot.connectors.jdbc.mysql.errors import RowRefused, translated
+from gluepot.connectors.jdbc.mysql.publish import record_id, sorted_out
 from gluepot.connectors.jdbc.mysql.statements import created_table, split
 from gluepot.connectors.jdbc.mysql.stored import (
     insert_rows,
@@ -31,8 +31,10 @@ from gluepot.connectors.jdbc.mysql.stored import (
     load_lines,
     load_statement,
     pieces,
+    readable,
     staged_type,
     stored,
+    unfit,
 )
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.values import CommitKey
@@ -120,10 +122,11 @@ def test_quotes_are_taken_off_again():
         (1045, "28000", ConfigError),
         (1049, "42000", ConfigError),
         (1146, "42S02", ConfigError),
-        (1264, "22003", ConfigError),
-        (1366, "HY000", ConfigError),
-        (1406, "22001", ConfigError),
-        (1062, "23000", ConfigError),
+        (1364, "HY000", ConfigError),
+        (1264, "22003", RowRefused),
+        (1366, "HY000", RowRefused),
+        (1406, "22001", RowRefused),
+        (1062, "23000", RowRefused),
         (1399, "XAE07", ConfigError),
         (2026, "", ConfigError),
         (1105, "HY000", PermanentError),
@@ -271,9 +274,43 @@ def test_pieces_hold_whole_rows_and_no_more_bytes_than_asked_unless_a_row_does()
         (pa.array([2**62], pa.timestamp("s")), "after the year 9999"),
     ],
 )
-def test_values_that_mysql_does_not_have_are_refused_by_the_name_of_their_field(values, said):
-    with pytest.raises(ConfigError, match=rf"The field 'v' .*{said}"):
-        stored(pa.record_batch({"v": values}))
+def test_values_that_mysql_does_not_have_are_told_by_the_name_of_their_field(values, said):
+    batch = pa.record_batch({"v": pa.concat_arrays([pa.array([None], values.type), values])})
+    ((index, clause),) = unfit(batch).items()
+    assert index == batch.num_rows - 1
+    assert clause.startswith("the field 'v' ")
+    assert said in clause
+    assert readable(batch)["v"].to_pylist()
+
+
+def test_values_at_the_ends_of_what_mysql_has_fit():
+    days = pa.array([-719_162, 2_932_896, None], pa.date32())
+    times = pa.array([-62_135_596_800, 253_402_300_799, None], pa.timestamp("s"))
+    batch = pa.record_batch({"day": days, "at": times, "x": pa.array([1.5, None, -1e308])})
+    assert unfit(batch) == {}
+    assert readable(batch).equals(batch)
+
+
+@pytest.mark.parametrize("bad", [set(), {1}, {9}, {1, 2, 3}, {4, 9}, set(range(1, 10))])
+def test_rows_are_put_in_order_and_those_that_are_refused_alone_are_told(bad):
+    put = []
+
+    def some(low, high):
+        if bad & set(range(low, high + 1)):
+            raise RowRefused("it does not fit", f"{low}")
+        put.extend(range(low, high + 1))
+
+    assert sorted_out(1, 9, some, 9) == [(n, f"{n}") for n in sorted(bad)]
+    assert put == [n for n in range(1, 10) if n not in bad]
+
+
+def test_more_refused_rows_than_are_allowed_are_an_error():
+    def none(low, high):
+        raise RowRefused("it does not fit", f"{low} to {high}")
+
+    assert len(sorted_out(1, 3, none, 3)) == 3
+    with pytest.raises(RowRefused):
+        sorted_out(1, 4, none, 3)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from bson import Binary, Code, DBRef, Decimal128, Int64, MinKey, ObjectId, Regex
 from hypothesis import given
 from hypothesis import strategies as some
 
-from gluepot.connectors.mongodb.bson_values import READING, WRITING, NoDocument, document, document_key, row_of
+from gluepot.connectors.mongodb.bson_values import READING, NoDocument, document_key, row_of, upsert
 
 HEX = "0123456789abcdef01234567"
 
@@ -23,10 +23,9 @@ def key_of(fields, *, has_object_ids=True):
 
 def through(fields):
     """Return what a row is after it was written and read."""
-    made, size_bytes = document(fields, "k")
-    stored = bson.encode(made, codec_options=WRITING)
-    assert len(stored) == size_bytes
-    found = row_of(bson.decode(stored, READING))
+    statement = bson.decode(upsert(fields, "k", replaces=True).raw, READING)
+    assert (statement["q"], statement["upsert"]) == ({"_id": "k"}, True)
+    found = row_of(statement["u"])
     assert found.pop("_id") == "k"
     return found
 
@@ -102,12 +101,19 @@ def nested(levels):
 )
 def test_what_no_document_can_hold_is_refused(fields, reason, said):
     with pytest.raises(NoDocument, match=said) as refused:
-        document(fields, "k")
+        upsert(fields, "k", replaces=False)
     assert refused.value.reason == reason
 
 
 def test_a_document_may_have_100_levels():
-    assert document(nested(99), "k")
+    assert upsert(nested(99), "k", replaces=True)
+
+
+def test_a_document_may_have_16_mib():
+    rest = len(bson.encode({"_id": "k", "t": ""}))
+    assert upsert({"t": "x" * ((16 << 20) - rest)}, "k", replaces=True)
+    with pytest.raises(NoDocument, match="it takes 16777217 bytes"):
+        upsert({"t": "x" * ((16 << 20) - rest + 1)}, "k", replaces=True)
 
 
 def test_types_of_documents_that_rows_lack_become_plain_ones():

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import bson
 import pytest
 
+from gluepot.connectors.documents.bulk import Entry
 from gluepot.connectors.mongodb.client import of_answer
 from gluepot.connectors.mongodb.settings import write_settings
 from gluepot.connectors.mongodb.store import keyed, sorted_out, statements
@@ -25,7 +27,8 @@ def made(given, settings):
     """Return statements and refusals."""
     refused = []
     numbered, in_order = keyed(given, settings, refused)
-    entries = list(statements(numbered, settings, refused))
+    sent = statements(numbered, settings, refused)
+    entries = [Entry(one.index, bson.decode(one.body.raw), one.size_bytes, one.key) for one in sent]
     assert in_order == any(one.key for one in entries)
     return entries, refused
 

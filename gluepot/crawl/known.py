@@ -19,7 +19,7 @@ from gluepot.crawl.values import UNKNOWN, FileKind, FoundTable, Leaf, Part, Step
 from gluepot.frames.schema.hive_types import arrow_of_hive
 
 # Names of folders that stay as they are when a URL is made canonical.
-_PLAIN = re.compile(r"(?:[\w=-][\w=.-]*/)*[\w=-][\w=.-]*", re.ASCII)
+_PLAIN = r"(?:[\w=-][\w=.-]*/)*[\w=-][\w=.-]*"
 _BASICS = ("classification", "compressionType", "delimiter")
 _HEADER = "skip.header.line.count"
 
@@ -52,7 +52,12 @@ def known_folders(url: str, tables: Iterable[Table], locations: Callable[[Table]
     found: set[str] = set()
     for table in tables:
         places = locations(table) if table.partition_keys else [table.storage.location]
-        found.update(inside for one in places if (inside := _relative(url, one)))
+        # As crawlers write it, below the target. A table may have a hundred thousand such places.
+        plain = re.compile(f"{re.escape(url)}/({_PLAIN})/*", re.ASCII)
+        for one in places:
+            inside = as_written[1] if (as_written := plain.fullmatch(one)) else _relative(url, one)
+            if inside:
+                found.add(inside)
     return frozenset(found)
 
 
@@ -178,9 +183,6 @@ def _relative(url: str, location: str) -> str | None:
     """Return a location's path below a target; None if it lies elsewhere."""
     if not location:
         return None
-    inside = location[len(url) + 1 :].rstrip("/")
-    if location.startswith(f"{url}/") and _PLAIN.fullmatch(inside):
-        return inside  # as crawlers write it; a table may have a hundred thousand such places
     place = canonical_url(location)
     if place == url:
         return ""

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean mutants
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power cluster fuzz bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean mutants
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -81,6 +81,10 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 power: setup ## cut the power of jobs and count records, on a file system that forgets; as root; CUTS=500 CODE_CUTS=2000 SEED=1
 	@$(BIN)/python -m tests.power --cuts $(or $(CUTS),20) $(CODE_CUTS:%=--code-cuts %) $(SEED:%=--seed %) \
 		$(if $(CUTS),--document docs/reliability/power-cuts.md --report build/power.json) $(ARGS)
+
+cluster: setup ## let a nemesis loose on a small cluster and judge what its clients saw, as root; RUNS=24 MINUTES=10 SEED=1
+	@$(BIN)/python -m tests.cluster --runs $(or $(RUNS),1) --minutes $(or $(MINUTES),3) $(SEED:%=--seed %) \
+		$(if $(RUNS),--histories tests/cluster/histories --document docs/reliability/cluster.md) $(ARGS)
 
 fuzz: setup ## try bytes by chance on all that parses foreign bytes; SECS=600 TARGET=json ARGS="--keep-corpus"
 	@$(BIN)/python -m tests.fuzz --secs $(or $(SECS),600) $(TARGET:%=--target %) $(ARGS)

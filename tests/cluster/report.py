@@ -1,0 +1,99 @@
+"""What is kept of runs, as tables for people; every number comes from their histories, which are judged anew.
+
+python -m tests.cluster.report docs/reliability/cluster.md build/cluster/*.jsonl.gz
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cluster.history import read
+from tests.cluster.judge import Judgement, judge
+from tests.crash.report import items, table, wrapped, write_into
+
+BEGIN = "<!-- results: written by `make cluster`, not by hand -->"
+RUNS = dict.fromkeys(
+    ("Seed", "Minutes", "Faults", "Starts", "Takeovers", "Batches", "Records", "Lost", "Doubled", "Invented"), "---:"
+) | {"Looks": "---:", "Progress after": "---:"}
+MESSAGE_COLUMNS = 300
+
+
+def summary(found: Judgement) -> list[str]:
+    """Lines on one run, for whoever looks on."""
+    done = ", ".join(f"{what} {many}" for what, many in sorted(found.nemesis.items()))
+    wrong = f"lost {found.lost}, doubled {found.doubled}, invented {found.invented}"
+    starts = f"{found.starts} starts, {found.refused} refused, {found.ended} ended later, {found.takeovers} takeovers"
+    return [
+        f"  {found.sent} records in {found.batches} batches; {wrong}; {found.looks} looks",
+        f"  {starts}; {done}",
+        f"  progress after {_secs(found)}",
+        *(f"  FAULT {fault}" for fault in found.faults),
+    ]
+
+
+def as_markdown(judged: Sequence[Judgement]) -> str:
+    """The tables of all runs, by their seeds."""
+    if not judged:
+        return "There are no runs.\n"
+    runs = sorted(judged, key=lambda one: (str(one.run["began"]), one.run["seed"]))
+    minutes = sum(one.run["minutes"] for one in runs)
+    wrong = [f"Seed {one.run['seed']}: {fault}" for one in runs for fault in one.faults]
+    nemesis = sum((one.nemesis for one in runs), Counter[str]())
+    parts = [
+        wrapped(
+            f"{len(runs)} runs with {minutes:g} minutes of faults in all, of {runs[0].run['began']} to "
+            f"{runs[-1].run['began']}: {sum(one.sent for one in runs)} records, "
+            f"{sum(one.lost for one in runs)} lost, {sum(one.doubled for one in runs)} doubled, "
+            f"{sum(one.invented for one in runs)} invented; {sum(one.right for one in runs)} runs without a fault. "
+            f"{', '.join(_versions(runs))}."
+        ),
+        table(RUNS, [_row(one) for one in runs]),
+        table({"Fault": "---", "Times": "---:"}, sorted(nemesis.items())),
+        *_messages(runs),
+        *(["What was wrong:", items(wrong)] if wrong else []),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(one: Judgement) -> tuple[object, ...]:
+    did = (sum(one.nemesis.values()), one.starts, one.takeovers, one.batches, one.sent)
+    wrong = (one.lost, one.doubled, one.invented)
+    return (one.run["seed"], f"{one.run['minutes']:g}", *did, *wrong, one.looks, _secs(one))
+
+
+def _secs(one: Judgement) -> str:
+    return "never" if one.progress_secs is None else f"{one.progress_secs:.0f} s"
+
+
+def _versions(runs: Sequence[Judgement]) -> list[str]:
+    """Of what ran; where runs differ, all of them."""
+    names = runs[0].run["versions"]
+    return [f"{name} {' and '.join(sorted({one.run['versions'][name] for one in runs}))}" for name in names]
+
+
+def _messages(runs: Sequence[Judgement]) -> list[str]:
+    """What drivers said that ended by themselves."""
+    said = sum((one.messages for one in runs), Counter[str]())
+    if not said:
+        return []
+    short = [f"{many} times: {_plain(text)}" for text, many in said.most_common()]
+    return ["What drivers said that ended by themselves, with `N` for each number:", items(short)]
+
+
+def _plain(text: str) -> str:
+    cut = text if len(text) <= MESSAGE_COLUMNS else f"{text[:MESSAGE_COLUMNS]}..."
+    return f"`{cut.replace('`', chr(39))}`"
+
+
+def write_page(document: Path, histories: Sequence[Path]) -> None:
+    """Put the tables between the marks of a page."""
+    write_into(document, as_markdown([judge(read(path)) for path in histories]), begin=BEGIN)
+
+
+if __name__ == "__main__":
+    page, *given = map(Path, sys.argv[1:])
+    write_page(page, given)
+    sys.exit(0)

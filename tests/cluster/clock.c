@@ -4,6 +4,7 @@
    It is mapped, so a step is there at once. Waits until a time of day are told the true one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,4 +89,15 @@ int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timesp
   struct timespec at;
   clockid_t clock = clock_of(until, &at);
   return pthread_mutex_clocklock(mutex, clock, &at);
+}
+
+static int of_threads(int failed) { return !failed ? thrd_success : failed == ETIMEDOUT ? thrd_timedout : thrd_error; }
+
+/* Those of C11, by which librdkafka waits, do not come by the ones above; inside they are the same things. */
+int cnd_timedwait(cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict until) {
+  return of_threads(pthread_cond_timedwait((pthread_cond_t *)cond, (pthread_mutex_t *)mutex, until));
+}
+
+int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict until) {
+  return of_threads(pthread_mutex_timedlock((pthread_mutex_t *)mutex, until));
 }

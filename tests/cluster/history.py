@@ -20,7 +20,7 @@ def now() -> str:
 
 
 class History:
-    """A file that only grows, from any thread.
+    """A file that only grows, from any thread; it is compressed at its end.
 
     Each line has `at`, the seconds since the beginning, and `kind`:
 
@@ -40,15 +40,21 @@ class History:
         self.path = path
         self._began = time.monotonic()
         self._lock = threading.Lock()
-        self._file = gzip.open(path, "at", encoding="utf-8")  # noqa: SIM115  closed by `close`
+        self._plain = path.with_suffix("")
+        self._file = self._plain.open("w")
 
     def note(self, kind: str, **facts: object) -> None:
         with self._lock:
             event = {"at": round(time.monotonic() - self._began, 2), "kind": kind, **facts}
             self._file.write(json.dumps(event, separators=(",", ":")) + "\n")
+            self._file.flush()
 
     def close(self) -> None:
-        self._file.close()
+        """Compress what is there."""
+        with self._lock:
+            self._file.close()
+            self.path.write_bytes(gzip.compress(self._plain.read_bytes(), mtime=0))
+            self._plain.unlink()
 
 
 def read(path: Path) -> Iterator[Event]:

@@ -36,7 +36,7 @@ from tests.crash.world import MANY, PURGE
 from tests.postgresql import make_cluster, server_program
 
 BROKER_PORT, CONTROLLER_PORT, S3_PORT, POSTGRESQL_PORT = 9092, 9093, 9000, 5432
-AGAIN_SECS = {"driver": 4.0, "server": 1.0}
+AGAIN_SECS = {"driver": 10.0, "server": 1.0}
 """A process that has ended is started again after so long."""
 LOOK_SECS = 0.3
 CLUSTER_ID = "G" + urlsafe_b64encode(bytes(16)).decode().rstrip("=")[1:]

@@ -69,7 +69,7 @@ class Judgement:
         lost: by the reader that misses most, or the comparison of what the tables hold; like the next two.
         nemesis: faults by what they are.
         starts: of drivers.
-        refused: starts of drivers that ended by themselves before a batch.
+        refused: starts of drivers that ended by themselves before they had done a batch.
         ended: drivers that ended by themselves later.
         takeovers: how often another driver than before had the lease when a fault began. A lower bound.
         remedies: what refused starts said, without what differs from one to the next.

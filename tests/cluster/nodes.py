@@ -309,7 +309,6 @@ class DriverNode(Node):
     clock_secs: int = 0
     clocks: Path | None = None
     until_caught_up: bool = False
-    began_at: int = -1
 
     kind = "driver"
 
@@ -329,7 +328,6 @@ class DriverNode(Node):
         options += ["--until-caught-up"] if self.until_caught_up else []
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
-        self.began_at = job.done()
         self.set_clock(self.clock_secs)
         env = {
             **CREDENTIALS, "AWS_ENDPOINT_URL": job.s3, "TMPDIR": str(temporary), "GLUEPOT_LEDGER": job.ledger,
@@ -372,10 +370,9 @@ class DriverNode(Node):
         super().ended()
 
     def _last(self) -> dict[str, Any]:
-        return {
-            "message": last_message(self.log.read_text(errors="replace")),
-            "batches": self.job.done() - self.began_at,
-        }
+        log = self.log.read_text(errors="replace")
+        message = last_message(log).replace(f"{self.folder.parent}/", "")
+        return {"message": message, "batches": log.count('"msg": "batch_done"')}
 
     def end(self) -> None:
         self.held += 1

@@ -112,11 +112,11 @@ def run(plan: Plan, folder: Path, history: History, say: Callable[[str], None]) 
         except (NotInTime, KafkaError, *Trouble) as stuck:
             history.note("stuck", what=f"{type(stuck).__name__}: {stuck}")
         for reader in readers:
-            history_of(reader, history)
+            _note_ends(reader, history)
         _compare(cluster, folder / "journal", history)
 
 
-def history_of(reader: Reader, history: History) -> None:
+def _note_ends(reader: Reader, history: History) -> None:
     """Note what made a reader end, which nothing should."""
     for fault in reader.faults:
         history.note("stuck", what=f"the reader of {reader.name}: {fault}")

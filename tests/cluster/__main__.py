@@ -64,6 +64,8 @@ def _one(seed: int, asked: argparse.Namespace) -> bool:
     history = (asked.histories / f"{seed}{ENDING}").absolute()
     history.unlink(missing_ok=True)
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="gluepot-cluster-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)  # PostgreSQL runs as another user
     given = {"--inside": history, "--seed": seed, "--minutes": asked.minutes, "--brokers": asked.brokers}
     given |= {"--module": asked.module, "--folder": folder / str(seed)}
     command = [sys.executable, "-m", "tests.cluster", *(str(part) for pair in given.items() for part in pair)]

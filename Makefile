@@ -40,10 +40,10 @@ test: setup ## all that CI runs: lint and every test
 	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
-test-long: setup ## long repetitions, before a release: figures of docs/sensitive-data.md, all pairs of types that a column changes between, commands of the guides, property tests with new random examples, generated data quality rules and requests, queries of TPC-H, of TPC-DS and by chance, 100,000 histories of triggers and workflows, the large worlds of the commit protocol's model, 500 simulated hours, wrong versions in the simulator, random kills of jobs and of the service, every kill point with tables in S3, wrong versions under kills, kills of lake examples and of services that share a database, signals at random moments; more than an hour
+test-long: setup ## long repetitions, before a release: figures of docs/sensitive-data.md, all pairs of types that a column changes between, commands of the guides, property tests with new random examples, generated data quality rules and requests, queries of TPC-H, of TPC-DS and by chance, 100,000 histories of triggers and workflows, the large worlds of the commit protocol's model, 500 simulated hours, wrong versions in the simulator, random kills of jobs and of the service, every kill point with tables in S3, wrong versions under kills and on a small cluster, kills of lake examples and of services that share a database, signals at random moments; more than an hour
 	@failed=0; $(IN_OWN_FOLDER); \
 	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit --hypothesis-profile random -m hypothesis || failed=1; \
-	$(PYTEST) --basetemp $$folder/2 --numprocesses 2 --dist loadfile tests/unit/entities tests/unit/files tests/unit/hostile tests/unit/quality tests/unit/service tests/spark tests/integration tests/model tests/simulate tests/crash tests/e2e -m long || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 2 --dist loadfile tests/unit/entities tests/unit/files tests/unit/hostile tests/unit/quality tests/unit/service tests/spark tests/integration tests/model tests/simulate tests/crash tests/cluster tests/e2e -m long || failed=1; \
 	exit $$failed
 
 check: lint ## before a commit: lint and the unit tests

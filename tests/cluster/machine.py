@@ -24,9 +24,9 @@ def missing() -> str:
     if os.geteuid() != 0:
         return "a cluster needs namespaces, which root alone may make: run the tests as root"
     if absent := [name for name in PROGRAMS if shutil.which(name) is None]:
-        return f"a cluster needs the programs {', '.join(absent)}: make packages"
+        return f"a cluster needs {', '.join(absent)}: install Debian's iproute2 and util-linux, or what has them"
     if not server_program("initdb"):
-        return "a cluster needs PostgreSQL's server programs: make packages"
+        return "a cluster needs PostgreSQL's server programs: install Debian's postgresql, or what has them"
     try:
         subprocess.run(namespaced(["ip", "link", "add", "type", "veth"]), check=True, capture_output=True)
     except subprocess.CalledProcessError as refused:

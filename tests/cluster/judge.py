@@ -21,7 +21,8 @@ PROGRESS_SECS = 240.0
 REMEDY = re.compile(
     r"\b(stop|give|remove|run|use|set|start|free|make|wait|look|choose|mend|ends?|try|check)\b", re.IGNORECASE
 )
-KILLED = -9
+SAID_ALL = {0, -9}
+"""Exit codes of drivers that came to the end of the stream, or were killed."""
 
 
 @dataclass
@@ -162,7 +163,7 @@ def _read(event: Event, reader: _Reader, found: Judgement) -> None:
 
 def _ended(event: Event, found: Judgement) -> None:
     """A driver that nobody killed must say why it ended; one that did nothing must say what to do."""
-    if not event["host"].startswith("driver") or event["code"] == KILLED:
+    if not event["host"].startswith("driver") or event["code"] in SAID_ALL:
         return
     message = event.get("message", "")
     if event["batches"] > 0:

@@ -44,10 +44,10 @@ def as_markdown(judged: Sequence[Judgement]) -> str:
     nemesis = sum((one.nemesis for one in runs), Counter[str]())
     parts = [
         wrapped(
-            f"{len(runs)} runs with {minutes:g} minutes of faults in all, of {runs[0].run['began']} to "
-            f"{runs[-1].run['began']}: {sum(one.sent for one in runs)} records, "
-            f"{sum(one.lost for one in runs)} lost, {sum(one.doubled for one in runs)} doubled, "
-            f"{sum(one.invented for one in runs)} invented; {sum(one.right for one in runs)} runs without a fault. "
+            f"Runs: {len(runs)}, begun from {runs[0].run['began']} to {runs[-1].run['began']}, with {minutes:g} minutes of "
+            f"faults in all; {sum(one.right for one in runs)} of them without anything wrong. Records: "
+            f"{sum(one.sent for one in runs)}, of which {sum(one.lost for one in runs)} were lost, "
+            f"{sum(one.doubled for one in runs)} doubled and {sum(one.invented for one in runs)} invented. "
             f"{', '.join(_versions(runs))}."
         ),
         table(RUNS, [_row(one) for one in runs]),
@@ -79,7 +79,7 @@ def _messages(runs: Sequence[Judgement]) -> list[str]:
     said = sum((one.messages for one in runs), Counter[str]())
     if not said:
         return []
-    short = [f"{many} times: {_plain(text)}" for text, many in said.most_common()]
+    short = [f"{'once' if many == 1 else f'{many} times'}: {_plain(text)}" for text, many in said.most_common()]
     return ["What drivers said that ended by themselves, with `N` for each number:", items(short)]
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.cluster import report
 from tests.cluster.history import ENDING, History, read
 from tests.cluster.judge import PROGRESS_SECS, judge
 
+ROOT = Path(__file__).parents[3]
 RUN = {"at": 0.0, "kind": "run", "seed": 1, "minutes": 1.0}
 
 
@@ -116,3 +120,9 @@ def test_a_history_that_was_kept_is_read_back_as_it_was_written(tmp_path):
     history.note("sent", ids=[1, 2], malformed=0)
     history.close()
     assert [(one["kind"], one.get("ids")) for one in read(history.path)] == [("run", None), ("sent", [1, 2])]
+
+
+def test_the_page_has_what_the_histories_say_that_are_kept():
+    kept = sorted((ROOT / "tests" / "cluster" / "histories").glob(f"*{ENDING}"))
+    page = (ROOT / "docs" / "reliability" / "cluster.md").read_text()
+    assert report.as_markdown([judge(read(one)) for one in kept]) in page

@@ -21,6 +21,9 @@ PROGRESS_SECS = 240.0
 REMEDY = re.compile(
     r"\b(stop|give|remove|run|use|set|start|free|make|wait|look|choose|mend|ends?|try|check)\b", re.IGNORECASE
 )
+GENERAL = "Run again with -v for the stack trace."
+"""No remedy; it follows every error that was not foreseen."""
+
 SAID_ALL = {0, -9}
 """Exit codes of drivers that came to the end of the stream, or were killed."""
 
@@ -71,7 +74,7 @@ class Judgement:
         nemesis: faults by what they are.
         starts: of drivers.
         refused: starts of drivers that ended by themselves before they had done a batch.
-        ended: drivers that ended by themselves later.
+        ended: drivers that ended later, or after one of their processes was killed.
         takeovers: how often another driver than before had the lease when a fault began. A lower bound.
         remedies: what refused starts said, without what differs from one to the next.
         looks: of all readers.
@@ -108,6 +111,7 @@ def judge(events: Iterable[Event]) -> Judgement:
     late: set[int] = set()
     healed: float | None = None
     settled = False
+    struck: set[str] = set()
     for event in events:
         found.secs = event["at"]
         match event["kind"]:
@@ -125,10 +129,13 @@ def judge(events: Iterable[Event]) -> Judgement:
                     reader.progress_at = event["at"] - healed
             case "started":
                 found.starts += event["host"].startswith("driver")
+                struck.discard(event["host"])
             case "ended":
-                _ended(event, found)
+                _ended(event, found, struck=event["host"] in struck)
             case "nemesis" if event["begins"]:
                 found.nemesis[event["what"]] += 1
+                if event["what"] == "kill" and event["hit"]:
+                    struck.add(event["target"])
             case "owner":
                 found.takeovers += 1
             case "healed":
@@ -142,6 +149,12 @@ def judge(events: Iterable[Event]) -> Judgement:
     if not settled:
         found.faults.append("no driver came to the end of the stream")
     found.takeovers = max(0, found.takeovers - 1)
+    _conclude(found, readers, acknowledged, healed)
+    return found
+
+
+def _conclude(found: Judgement, readers: dict[str, _Reader], acknowledged: Counter[int], healed: float | None) -> None:
+    """Compare what each reader has seen at the end with what was acknowledged, and take the figures of all together."""
     for name, reader in readers.items():
         _compared(_against(acknowledged, reader.copies), f"the reader of {name}", found)
         found.looks += reader.looks
@@ -150,7 +163,6 @@ def judge(events: Iterable[Event]) -> Judgement:
             found.faults.append(f"no progress in {name} within {PROGRESS_SECS:.0f} s of the last fault")
     reached = [reader.progress_at for reader in readers.values() if reader.progress_at is not None]
     found.progress_secs = max(reached) if reached else None
-    return found
 
 
 def _read(event: Event, reader: _Reader, found: Judgement) -> None:
@@ -161,12 +173,12 @@ def _read(event: Event, reader: _Reader, found: Judgement) -> None:
         found.faults += [f"{where}: {fault}" for fault in reader.take(event)]
 
 
-def _ended(event: Event, found: Judgement) -> None:
-    """A driver that nobody killed must say why it ended; one that did nothing must say what to do."""
+def _ended(event: Event, found: Judgement, *, struck: bool) -> None:
+    """Take in the end of a driver; a start that was refused, and of which no process was killed, must say what to do."""
     if not event["host"].startswith("driver") or event["code"] in SAID_ALL:
         return
-    message = event.get("message", "")
-    if event["batches"] > 0:
+    message = event.get("message", "").replace(GENERAL, "").strip()
+    if event["batches"] > 0 or struck:
         found.ended += 1
     else:
         found.refused += 1

@@ -15,9 +15,8 @@ from tests.cluster.judge import Judgement, judge
 from tests.crash.report import items, table, wrapped, write_into
 
 BEGIN = "<!-- results: written by `make cluster`, not by hand -->"
-RUNS = dict.fromkeys(
-    ("Seed", "Minutes", "Faults", "Starts", "Takeovers", "Batches", "Records", "Lost", "Doubled", "Invented"), "---:"
-) | {"Looks": "---:", "Progress after": "---:"}
+DID = dict.fromkeys(("Seed", "Minutes", "Faults", "Starts", "Takeovers", "Batches", "Records"), "---:")
+FOUND = dict.fromkeys(("Seed", "Lost", "Doubled", "Invented", "Looks", "Progress after"), "---:")
 MESSAGE_COLUMNS = 300
 
 
@@ -50,7 +49,8 @@ def as_markdown(judged: Sequence[Judgement]) -> str:
             f"{sum(one.doubled for one in runs)} doubled and {sum(one.invented for one in runs)} invented. "
             f"{', '.join(_versions(runs))}."
         ),
-        table(RUNS, [_row(one) for one in runs]),
+        table(DID, [_did(one) for one in runs]),
+        table(FOUND, [_found(one) for one in runs]),
         table({"Fault": "---", "Times": "---:"}, sorted(nemesis.items())),
         *_messages(runs),
         *(["What was wrong:", items(wrong)] if wrong else []),
@@ -58,10 +58,13 @@ def as_markdown(judged: Sequence[Judgement]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _row(one: Judgement) -> tuple[object, ...]:
+def _did(one: Judgement) -> tuple[object, ...]:
     did = (sum(one.nemesis.values()), one.starts, one.takeovers, one.batches, one.sent)
-    wrong = (one.lost, one.doubled, one.invented)
-    return (one.run["seed"], f"{one.run['minutes']:g}", *did, *wrong, one.looks, _secs(one))
+    return (one.run["seed"], f"{one.run['minutes']:g}", *did)
+
+
+def _found(one: Judgement) -> tuple[object, ...]:
+    return (one.run["seed"], one.lost, one.doubled, one.invented, one.looks, _secs(one))
 
 
 def _secs(one: Judgement) -> str:

@@ -37,7 +37,6 @@ def test_two_drivers_and_a_nemesis_lose_double_and_invent_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("module", "only", "told"),
     [
-        ("tests.cluster.wrong.errors_are_nothing", ["kill"], "lost"),
         ("tests.crash.wrong.commit_before_write", ["kill"], "lost"),
         ("tests.cluster.wrong.says_nothing", ["slow"], "named no remedy"),
     ],

@@ -38,7 +38,7 @@ GOOD = [
     RUN,
     sent(1.0, 0, 1, malformed=1),
     *both(2.0, {"w.1": part(0, 0, 1)}),
-    {"at": 3.0, "kind": "nemesis", "begins": True, "what": "cut", "target": "a|b"},
+    {"at": 3.0, "kind": "nemesis", "begins": True, "hit": True, "what": "cut", "target": "a|b"},
     {"at": 9.0, "kind": "nemesis", "begins": False, "what": "cut", "target": "a|b"},
     {"at": 10.0, "kind": "healed"},
     sent(11.0, 2),
@@ -105,13 +105,20 @@ def ended(code: int, message: str, batches: int = 0):
     [
         (ended(4, "it belongs to process 7, which runs; stop that one"), False),
         (ended(-9, ""), False),
-        (ended(1, "OSError: [Errno 22] Invalid argument"), True),
+        (ended(1, "OSError: [Errno 22] Invalid argument Run again with -v for the stack trace."), True),
         (ended(1, "OSError: [Errno 22] Invalid argument", batches=3), False),
         ({"at": 5.0, "kind": "ended", "host": "kafka-1", "code": 1}, False),
     ],
 )
 def test_a_start_that_is_refused_has_to_name_a_remedy(event, wrong):
     assert bool(faults(event)) == wrong
+
+
+def test_a_start_of_which_a_process_was_killed_was_not_refused():
+    kill = {"at": 4.0, "kind": "nemesis", "begins": True, "hit": True, "what": "kill", "target": "driver-a"}
+    assert faults(kill, ended(1, "ConnectionRefusedError")) == []
+    again = {"at": 4.5, "kind": "started", "host": "driver-a", "start": 2}
+    assert faults(kill, again, ended(1, "ConnectionRefusedError")) != []
 
 
 def test_a_history_that_was_kept_is_read_back_as_it_was_written(tmp_path):

@@ -19,9 +19,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def judged(tmp_path: Path, *options: str) -> Judgement:
-    """Run the suite, with one broker, and judge the history that it leaves."""
+    """Run the suite, with one broker, and judge the history that it leaves.
+
+    It works in a folder of its own, because PostgreSQL, which is another user, may not enter those of pytest.
+    """
     command = [sys.executable, "-m", "tests.cluster", "--seed", SEED, "--brokers", "1", "--histories", str(tmp_path)]
-    subprocess.run([*command, "--folder", str(tmp_path / "run"), *options], cwd=ROOT, check=False)
+    subprocess.run([*command, *options], cwd=ROOT, check=False)
     return judge(read(tmp_path / f"{SEED}{ENDING}"))
 
 

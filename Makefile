@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power fuzz bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-crawl bench-tpc clean mutants
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power cluster fuzz bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-crawl bench-tpc clean mutants
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -40,10 +40,10 @@ test: setup ## all that CI runs: lint and every test
 	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
-test-long: setup ## long repetitions, before a release: figures of docs/sensitive-data.md, all pairs of types that a column changes between, commands of the guides, property tests with new random examples, generated data quality rules and requests, queries of TPC-H, of TPC-DS and by chance, 100,000 histories of triggers and workflows, the large worlds of the commit protocol's model, 500 simulated hours, wrong versions in the simulator, random kills of jobs and of the service, every kill point with tables in S3, wrong versions under kills, kills of lake examples and of services that share a database, signals at random moments; more than an hour
+test-long: setup ## long repetitions, before a release: figures of docs/sensitive-data.md, all pairs of types that a column changes between, commands of the guides, property tests with new random examples, generated data quality rules and requests, queries of TPC-H, of TPC-DS and by chance, 100,000 histories of triggers and workflows, the large worlds of the commit protocol's model, 500 simulated hours, wrong versions in the simulator, random kills of jobs and of the service, every kill point with tables in S3, wrong versions under kills and on a small cluster, kills of lake examples and of services that share a database, signals at random moments; more than an hour
 	@failed=0; $(IN_OWN_FOLDER); \
 	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit --hypothesis-profile random -m hypothesis || failed=1; \
-	$(PYTEST) --basetemp $$folder/2 --numprocesses 2 --dist loadfile tests/unit/entities tests/unit/files tests/unit/hostile tests/unit/quality tests/unit/service tests/spark tests/integration tests/model tests/simulate tests/crash tests/e2e -m long || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 2 --dist loadfile tests/unit/entities tests/unit/files tests/unit/hostile tests/unit/quality tests/unit/service tests/spark tests/integration tests/model tests/simulate tests/crash tests/cluster tests/e2e -m long || failed=1; \
 	exit $$failed
 
 check: lint ## before a commit: lint and the unit tests
@@ -81,6 +81,10 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 power: setup ## cut the power of jobs and count records, on a file system that forgets; as root; CUTS=500 CODE_CUTS=2000 SEED=1
 	@$(BIN)/python -m tests.power --cuts $(or $(CUTS),20) $(CODE_CUTS:%=--code-cuts %) $(SEED:%=--seed %) \
 		$(if $(CUTS),--document docs/reliability/power-cuts.md --report build/power.json) $(ARGS)
+
+cluster: setup ## let a nemesis loose on a small cluster and judge what its clients saw, as root; RUNS=24 MINUTES=10 SEED=1
+	@$(BIN)/python -m tests.cluster --runs $(or $(RUNS),1) --minutes $(or $(MINUTES),3) $(SEED:%=--seed %) \
+		$(if $(RUNS),--histories tests/cluster/histories --document docs/reliability/cluster.md) $(ARGS)
 
 fuzz: setup ## try bytes by chance on all that parses foreign bytes; SECS=600 TARGET=json ARGS="--keep-corpus"
 	@$(BIN)/python -m tests.fuzz --secs $(or $(SECS),600) $(TARGET:%=--target %) $(ARGS)

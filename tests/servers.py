@@ -63,11 +63,10 @@ def localstack_in_container() -> Iterator[str]:
 
 
 @contextmanager
-def moto_endpoint() -> Iterator[str]:
-    """Yield the URL of moto, which answers as S3, Kinesis and other services of AWS."""
+def one_put_at_a_time() -> Iterator[None]:
+    """Make moto, in this process, answer requests that store something one after the other."""
     from moto.kinesis.models import Shard
     from moto.s3.responses import S3Response
-    from moto.server import ThreadedMotoServer
 
     # Moto (5.2.5) answers calls in threads. Two that put into a shard at once may get the same sequence number; then it
     # has acknowledged both records and keeps one. And of two that create an object with If-None-Match at once, both may
@@ -82,14 +81,23 @@ def moto_endpoint() -> Iterator[str]:
         with one_at_a_time:
             return put_object(response)
 
+    with (
+        patch.object(Shard, "put_record", put_alone),
+        patch.object(S3Response, "put_object", put_object_alone),
+    ):
+        yield
+
+
+@contextmanager
+def moto_endpoint() -> Iterator[str]:
+    """Yield the URL of moto, which answers as S3, Kinesis and other services of AWS."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     try:
-        with (
-            patch.object(Shard, "put_record", put_alone),
-            patch.object(S3Response, "put_object", put_object_alone),
-        ):
+        with one_put_at_a_time():
             yield f"http://{host}:{port}"
     finally:
         server.stop()

@@ -49,8 +49,11 @@ class Manifest:
 
     def missing(self) -> int:
         """Records of the write's source ranges that are in none of its files; 0 where it does not know its ranges."""
-        held = sum(_records(one) for one in self.content["ranges"])
-        return max(0, held - sum(self.data.values()) - sum(self.rejects.values()))
+        return max(0, self.records() - sum(self.data.values()) - sum(self.rejects.values()))
+
+    def records(self) -> int:
+        """Records of the write's source ranges; 0 where it does not know its ranges."""
+        return sum(_records(one) for one in self.content["ranges"])
 
 
 def _records(span: dict[str, Any]) -> int:

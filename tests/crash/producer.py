@@ -95,8 +95,12 @@ class Producer:
         return len(doubtful)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self.start()
         return self
+
+    def start(self) -> None:
+        """Send at the steady pace from now on."""
+        self._thread.start()
 
     def stop(self) -> None:
         """Send no more; raises what made the thread fail."""

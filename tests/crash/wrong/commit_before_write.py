@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
 
-from awsglue import sinks, writing
 from awsglue.job import Job
 from gluepot.cli.main import main
+from gluepot.engine.writer import TableWriter
 
-put_off: list[Callable[[], None]] = []
+right = TableWriter.write
+put_off: list[Callable[[], object]] = []
 
 
 def write_what_is_put_off() -> None:
@@ -21,7 +22,7 @@ def write_what_is_put_off() -> None:
 def note_down(*args: Any) -> None:
     write_what_is_put_off()
     context = copy_context()  # it holds the batch
-    put_off.append(lambda: context.run(writing.publish, *args))
+    put_off.append(lambda: context.run(right, *args))
 
 
 def commit(self: Job) -> None:
@@ -29,6 +30,6 @@ def commit(self: Job) -> None:
 
 
 if __name__ == "__main__":
-    sinks.publish = note_down
+    TableWriter.write = note_down
     Job.commit = commit
     main()

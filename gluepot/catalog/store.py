@@ -370,8 +370,7 @@ class Catalog:
                 place = sql_cast(sql.c.body, JSON)[("StorageDescriptor", "Location")].as_string()
             else:  # spelled as the index is, which SQLite does not use for a path that is a parameter
                 place = func.json_extract(sql.c.body, literal_column("'$.StorageDescriptor.Location'"), type_=String)
-            found = connection.execute(select(place).where(_is_table(sql, table))).all()  # several times as fast as one by one
-            return [place or "" for (place,) in found]
+            return [one or "" for (one,) in connection.execute(select(place).where(_is_table(sql, table))).all()]
 
     def find_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Partition]:
         """Return the partitions that have these values; those that do not exist are left out."""

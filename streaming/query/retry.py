@@ -45,3 +45,20 @@ def is_final(error: BaseException) -> bool:
     if isinstance(error, ConfigError | PermanentError | CheckpointError | LeaseHeld):
         return True
     return str(error).startswith(CHECKPOINT_METADATA_NOT_FOUND)
+
+
+def may_be_committed_late(
+    batch: tuple[str, int], began: tuple[str, int], returned: int | None, *, is_first: bool
+) -> bool:
+    """Tell whether an earlier attempt of a batch may still get into Spark's commit log while the batch runs again.
+
+    Nobody can tell who planned the first batch that Spark runs after its start. A driver that was suspended may have
+    woken up after this one looked at the checkpoint, and have planned one more batch.
+
+    Args:
+        batch: the id of its query, and its number.
+        began: the batch that began last in this driver.
+        returned: the number of the last batch whose function returned in this driver; None before the first.
+        is_first: whether it is the first batch since Spark started the query.
+    """
+    return batch[1] == returned or (is_first and batch != began)

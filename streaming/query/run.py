@@ -80,7 +80,7 @@ class _Run:
         last_positions: the positions of the last batch.
         failed_batch: the batch whose function failed last.
         caught_up: whether a drain of Spark's own sources is complete.
-        planned: the batch that was planned and not committed when the query started.
+        is_first: whether the next batch is the first one since Spark started the query.
         returned: the last batch whose function returned in this driver.
         began: the batch that began last in this driver: the id of its query, its number, its input.
     """
@@ -96,7 +96,7 @@ class _Run:
     last_positions: list[StreamPositions[Any]] = field(default_factory=list)
     failed_batch: int | None = None
     caught_up: bool = False
-    planned: int | None = None
+    is_first: bool = True
     returned: int | None = None
     began: tuple[str, int, str] = "", -1, ""
 
@@ -257,7 +257,7 @@ class Query:
         if (metrics := self._session.metrics) is not None:
             self._beside("metrics", lambda: metrics.announce(self._name, self._settings.window_size_secs))
         storage = self._checkpoint.storage
-        self._run.planned = prepare(storage, self._session.clock).begun()
+        prepare(storage, self._session.clock)
         chosen = read_start(storage) is not None
         self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
         self._quarantine.check()
@@ -273,6 +273,7 @@ class Query:
         self._run.error = None
         self._run.failed_batch = None
         self._run.stopping = False
+        self._run.is_first = True
         if self._journal is not None and self._journal.repeats is not None:
             mend_late_commit(self._checkpoint.storage, self._session.clock)
         self._inputs.begin()
@@ -435,7 +436,9 @@ class Query:
             TransientError: a batch before this one runs again and has not ended.
         """
         assert self._journal is not None  # opened with the targets
-        if batch_id in (self._run.planned, self._run.returned):
+        is_first, self._run.is_first = self._run.is_first, False
+        batch = query_id, batch_id
+        if retry.may_be_committed_late(batch, self._run.began[:2], self._run.returned, is_first=is_first):
             self._journal.repeat(query_id, batch_id)
         unended = self._journal.repeats
         if unended is not None and unended[0] == query_id and unended[1] < batch_id:

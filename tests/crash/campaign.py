@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,9 +25,11 @@ from tests.crash.outcome import MOST_FAILED_STARTS, Kill, Outcome
 from tests.crash.points import Point
 from tests.crash.producer import Producer
 from tests.crash.reshards import Resharder
+from tests.crash.s3_log import RequestLog
 from tests.crash.streams import Stream
 from tests.crash.watcher import FolderWatcher, TableWatcher, Watcher
 from tests.crash.world import Script, World
+from tests.model.recording import accepted, build
 
 FIRST_RECORDS = 900
 RECORDS_PER_SEC = 10
@@ -84,10 +87,24 @@ def run(plan: Plan, stream: Stream, folder: Path, say: Callable[[str], None]) ->
         except (NotInTime, *ServerTrouble) as stuck:
             outcome.faults.append(f"{type(stuck).__name__}: {stuck}")
         compare(world, lane, journal, outcome)
+        if lane.log is not None:
+            _ask_the_model(lane.log, outcome)
         if left := world.unpublished_files():
             say(f"{plan.name}: left over: {', '.join(left)}")
     outcome.secs = time.monotonic() - began
     return outcome
+
+
+def _ask_the_model(log: RequestLog, outcome: Outcome) -> None:
+    """Let the model of the commit protocol judge what the S3 server carried out, in its order."""
+    entries = list(log.entries(outcome.name))
+    if shutil.which("cargo") is None:
+        return
+    is_allowed, said = accepted(build(), entries)
+    if is_allowed:
+        outcome.modelled = len(entries)
+    else:
+        outcome.faults.append(f"the model of the commit protocol says: {said}")
 
 
 def _kill_and_catch_up(

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from tests.crash.database import Database, MariadbDatabase, PostgresqlDatabase
+from tests.crash.s3_log import RequestLog
 from tests.crash.streams import Source
 from tests.mariadb import mariadb_server, new_schema
 from tests.postgresql import new_database, postgresql_endpoint
@@ -125,12 +126,14 @@ class Lane:
         output: the folder or database that a job's tables lie in.
         env: what a job needs in its environment.
         client: of the S3 server, or None.
+        log: what the S3 server carried out, or None.
     """
 
     name: str
     output: LocalFolder | S3Folder | Database
     env: Mapping[str, str]
     client: Any = None
+    log: RequestLog | None = None
 
     def pending_uploads(self) -> int:
         """Multipart uploads that were begun and neither completed nor given up."""
@@ -140,13 +143,16 @@ class Lane:
 
 
 @contextmanager
-def s3_server() -> Iterator[str]:
-    """An S3 server of our own on loopback; yields its URL."""
+def s3_server(log: RequestLog | None = None) -> Iterator[str]:
+    """An S3 server of our own on loopback, which notes what it does in a log; yields its URL."""
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it writes a line per request
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
+    if log is not None:
+        inner: Any = server._server
+        inner.app = log.around(inner.app)
     host, port = server.get_host_and_port()
     try:
         yield f"http://{host}:{port}"
@@ -185,8 +191,9 @@ def open_lane(name: str, folder: Path) -> Iterator[Lane]:
     if name != "s3":
         yield Lane(name, LocalFolder(folder / "output"), {})
         return
-    with s3_server() as endpoint, s3_client(endpoint) as client:
+    log = RequestLog()
+    with s3_server(log) as endpoint, s3_client(endpoint) as client:
         client.create_bucket(Bucket=BUCKET)
         env = {**CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
         # The servers of one process share what they hold, so every lane needs a prefix of its own.
-        yield Lane("s3", S3Folder(client, f"{uuid4().hex[:8]}/output", folder / "fetched"), env, client)
+        yield Lane("s3", S3Folder(client, f"{uuid4().hex[:8]}/output", folder / "fetched"), env, client, log)

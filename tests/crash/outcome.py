@@ -49,6 +49,7 @@ class Outcome:
         by_manifest: what a reader of manifests found.
         attempts: calls of the batch function, where its script counts them.
         looks: how often a reader looked while jobs were killed.
+        modelled: changes of tables in S3 that the model of the commit protocol allows; 0 without a Rust compiler.
         leftovers: files in our own folders after the end that are no manifests.
         faults: everything that was not as it must be, in words.
     """
@@ -66,6 +67,7 @@ class Outcome:
     attempts: int = 0
     looks: int = 0
     secs: float = 0.0
+    modelled: int = 0
     leftovers: int = 0
     kills: list[Kill] = field(default_factory=list)
     by_folder: Verdict = NOTHING

@@ -16,6 +16,7 @@ Random kills are in `test_random_kills.py`.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 
 import pytest
@@ -68,6 +69,11 @@ def test_a_reader_of_manifests_looked_while_jobs_were_killed(outcomes):
 
 def test_nothing_of_a_dead_attempt_is_left_in_the_tables(outcomes):
     assert sum(one.leftovers for one in outcomes) == 0
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="the model needs cargo (Debian: apt-get install cargo)")
+def test_the_model_of_the_commit_protocol_allows_what_the_s3_server_carried_out(outcomes):
+    assert sum(one.modelled for one in outcomes) > 100
 
 
 @pytest.fixture(scope="module")

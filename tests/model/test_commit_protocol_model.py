@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gluepot.core.storage import Storage
-from tests.model.recording import Entry, RecordingStorage, accepted, build
+from tests.model.recording import Entry, RecordingStorage, accepted, build, joined
 from tests.unit.commit import explore, messages
 from tests.unit.commit import test_commit_model as wrong
 
@@ -73,7 +73,7 @@ class Logs:
 def test_the_model_allows_what_the_real_code_does(program, situations: Callable[..., int], at_least: int):
     logs = Logs()
     situations(logs.watch)
-    ok, said = accepted(program, logs.by_situation)
+    ok, said = accepted(program, joined(logs.by_situation))
     assert ok, said
     assert len(logs.by_situation) >= at_least
 
@@ -102,6 +102,6 @@ def test_the_model_rejects_what_a_wrong_version_does(monkeypatch, program, versi
     logs = Logs()
     with suppress(explore.Violation, FileNotFoundError):  # the log shows it even where no harm is done
         situations(logs.watch)
-    ok, said = accepted(program, logs.by_situation)
+    ok, said = accepted(program, joined(logs.by_situation))
     assert not ok
     assert why in said

@@ -59,7 +59,7 @@ class Sum:
 
 def _players(first: int, at_once: int, options: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the lines of all players as they come; ends them when the caller wants no more."""
-    lines: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+    lines: SimpleQueue[dict[str, Any] | int] = SimpleQueue()  # or the code with which a player has ended
     command = [sys.executable, "-m", "tests.simulate.player", "--step", str(at_once), *options]
     environment = {**os.environ, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     players = [
@@ -71,7 +71,7 @@ def _players(first: int, at_once: int, options: Sequence[str]) -> Iterator[dict[
         assert player.stdout is not None
         for line in player.stdout:
             lines.put(json.loads(line))
-        lines.put(None)
+        lines.put(player.wait())
 
     with ThreadPoolExecutor(at_once) as readers:
         for player in players:
@@ -80,10 +80,12 @@ def _players(first: int, at_once: int, options: Sequence[str]) -> Iterator[dict[
         try:
             while left:
                 line = lines.get()
-                if line is None:
-                    left -= 1
-                else:
+                if isinstance(line, dict):
                     yield line
+                elif line:
+                    raise RuntimeError(f"a player ended with code {line} in the middle of a story")
+                else:
+                    left -= 1
         finally:
             for player in players:
                 player.kill()
@@ -100,6 +102,7 @@ def simulate(
     wrong: str | None = None,
     at_once: int = 2,
     shortens: bool = True,
+    logs: Path | None = None,
 ) -> Sum:
     """Play stories until there are enough of them, enough simulated hours, or until one fails.
 
@@ -111,10 +114,12 @@ def simulate(
         wrong: a version of `tests.simulate.wrong`.
         at_once: how many processes.
         shortens: whether a story that fails is shortened.
+        logs: a folder that gets what each story changes in its tables, for the model of the commit protocol.
     """
     options = ["--wrong", wrong] if wrong else []
     options += ["--shrink"] if shortens else []
     options += ["--stories", str(-(-stories // at_once))] if stories else []
+    options += ["--logs", str(logs)] if logs else []
     total, began = Sum(), time.monotonic()
     for line in _players(first, at_once, options):
         total.add(line)

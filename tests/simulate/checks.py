@@ -44,6 +44,7 @@ class Reader:
         self._rejected: dict[bytes, list[tuple[int, int]]] = {}
         self._plain: dict[bytes, Any] = {}
         self._sums: dict[bytes, int] = {}
+        self._commits: dict[str, tuple[str, int] | None] = {}
 
     def by_manifests(self, files: Files) -> View:
         """Read what the newest manifests and the compactions name."""
@@ -52,8 +53,10 @@ class Reader:
         replaced: set[str] = set()
         entries: list[tuple[str, Mapping[str, Any]]] = []
         for path, data in files.items():
-            if found := _COMMIT.fullmatch(path):
-                write, generation = found[1], int(found[2])
+            if not path.startswith("_gluepot/co"):
+                continue
+            if (found := self._commit_of(path)) is not None:
+                write, generation = found
                 if generation > newest.get(write, (0, b""))[0]:
                     newest[write] = generation, data
             elif _COMPACTION.fullmatch(path):
@@ -94,6 +97,13 @@ class Reader:
                 found.update(self._ids_of(data))
         return found
 
+    def _commit_of(self, path: str) -> tuple[str, int] | None:
+        """Return the write and the generation of a manifest; None for another file."""
+        if path not in self._commits:
+            found = _COMMIT.fullmatch(path)
+            self._commits[path] = None if found is None else (found[1], int(found[2]))
+        return self._commits[path]
+
     def _crc32(self, data: bytes) -> int:
         if data not in self._sums:
             self._sums[data] = zlib.crc32(data)
@@ -106,8 +116,9 @@ class Reader:
 
     def _ids_of(self, data: bytes) -> list[int]:
         if data not in self._ids:
-            table = pq.read_table(io.BytesIO(data), use_threads=False)
-            self._ids[data] = table.column("id").to_pylist() if "id" in table.column_names else []
+            file = pq.ParquetFile(io.BytesIO(data))
+            found = file.read(["id"], use_threads=False) if "id" in file.schema_arrow.names else None
+            self._ids[data] = [] if found is None else found.column("id").to_pylist()
         return self._ids[data]
 
     def _rejects_of(self, data: bytes) -> list[tuple[int, int]]:

@@ -14,8 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from tests.model.changes import Change
 from tests.simulate import threads
 from tests.simulate.world import World
+
+TEMPORARY = "tmp"
+"""How the names of files end that get their own name when they are written."""
 
 
 @dataclass(eq=False)
@@ -131,6 +135,11 @@ class DiskView:
     def _act(self, what: str, path: Path) -> None:
         self.disk.world.act(self.process, what, str(path), longest_secs=0.002)
 
+    def _tell(self, what: str, path: Path, data: bytes = b"", source: Path | None = None) -> None:
+        self.disk.world.tell(
+            Change(self.process.title, what, str(path)[1:], data, "" if source is None else str(source)[1:])
+        )
+
     def read(self, path: Path) -> bytes:
         self._act("read", path)
         return self.disk.inode(path).data
@@ -153,20 +162,32 @@ class DiskView:
         self._act("link", new)
         folder, inode = self.disk.folder(new.parent), self.disk.inode(old)
         if new.name in folder.names:
+            self._tell("exists", new, inode.data)
             raise FileExistsError(errno.EEXIST, "File exists", str(new))
         self.disk.room(new)
         folder.change(new.name, inode)
+        self._tell("created", new, inode.data)
 
     def rename(self, old: Path, new: Path) -> None:
         self._act("rename", new)
-        folder, node = self.disk.folder(new.parent), self.disk.find(old)
+        try:
+            folder, node = self.disk.folder(new.parent), self.disk.find(old)
+        except FileNotFoundError:
+            self._tell("missed", new, source=old)
+            raise
         folder.change(new.name, node)
         self.disk.folder(old.parent).change(old.name, None)
+        if old.name.endswith(TEMPORARY) and isinstance(node, Inode):
+            self._tell("put", new, node.data)
+        else:
+            self._tell("moved", new, source=old)
 
     def unlink(self, path: Path) -> None:
         self._act("unlink", path)
         self.disk.inode(path)
         self.disk.folder(path.parent).change(path.name, None)
+        if not path.name.endswith(TEMPORARY):
+            self._tell("deleted", path)
 
     def is_folder(self, path: Path) -> bool:
         try:
@@ -267,6 +288,8 @@ class NewFile:
         self.view._act("sync", self.path)
         if self.view.disk.world.flushes:
             self.inode.synced = self.inode.data
+        if not self.path.name.endswith(TEMPORARY):
+            self.view._tell("put", self.path, self.inode.data)
 
     def close(self) -> None:
         pass

@@ -11,10 +11,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from obstore.exceptions import AlreadyExistsError, GenericError
 
+from tests.model.changes import Change
 from tests.simulate import threads
 from tests.simulate.world import World
 
@@ -134,33 +136,39 @@ class ObjectStore:
 
     def put(self, store: Handle, key: str, data: Any, *, mode: str = "overwrite") -> None:
         given = data if isinstance(data, bytes) else bytes(data.read())
-        name = store.full(key)
+        name, tell = store.full(key), self._tells()
         done: list[str] = []
 
         def put() -> None:
             if mode == "create" and name in self.objects:
+                tell("exists", name, given)
                 raise AlreadyExistsError(name)
             if done and name not in self.objects:
                 self.revived.add(name)
             done.append(name)
             self.set(name, given)
+            tell("created" if mode == "create" else "put", name, given)
 
         self._send("create" if mode == "create" else "put", name, put)
 
     def copy(self, store: Handle, source: str, target: str) -> None:
-        old, new = store.full(source), store.full(target)
+        old, new, tell = store.full(source), store.full(target), self._tells()
 
         def copy() -> None:
+            if old not in self.objects:
+                tell("missed", new, source=old)
             self.set(new, self._read(old))
+            tell("copied", new, source=old)
 
         self._send("copy", new, copy)
 
     def delete(self, store: Handle, keys: Sequence[str]) -> None:
-        names = [store.full(key) for key in keys]
+        names, tell = [store.full(key) for key in keys], self._tells()
 
         def delete() -> None:
             for name in names:
                 self.set(name, None)
+                tell("deleted", name)
 
         self._send("delete", " ".join(names[:3]), delete)
 
@@ -183,6 +191,10 @@ class ObjectStore:
             if len(names) < _PAGE_KEYS:
                 return
             behind = names[-1]
+
+    def _tells(self) -> Callable[..., None]:
+        """Return what tells the changes that a request of this process makes, whenever it is carried out."""
+        return partial(_tell, self.world, threads.process().title)
 
     def _read(self, name: str) -> bytes:
         try:
@@ -249,6 +261,10 @@ class ObjectStore:
             if draw < 0:
                 return fate if changes or fate in {"refused", "lost"} else "well"
         return "well"
+
+
+def _tell(world: World, who: str, what: str, path: str, data: bytes = b"", source: str = "") -> None:
+    world.tell(Change(who, what, path, data, source))
 
 
 def _ignoring(request: Callable[[], object]) -> None:

@@ -6,8 +6,10 @@ import random
 import shutil
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
+from tests.model.changes import Change
 from tests.simulate import plugs
 from tests.simulate.broker import Broker
 from tests.simulate.disk import Disk, Folder
@@ -17,13 +19,19 @@ from tests.simulate.story import Outcome, Story
 from tests.simulate.world import Violation, World
 
 
-def play(plan: Plan) -> Outcome:
+def play(plan: Plan, watcher: Callable[[Change], None] | None = None) -> Outcome:
     """Play a plan in a new world.
+
+    Args:
+        plan: what happens.
+        watcher: is told each change of disk and store.
 
     Raises:
         Violation: with the end of the trace as a note.
     """
     world = World(plan.seed)
+    if watcher is not None:
+        world.watchers.append(watcher)
     disk = Disk(world)
     disk.root.change("lake", Folder())
     disk.root.sync()

@@ -27,6 +27,21 @@ from gluepot.frames.transforms.python_steps import FilterRows
 from gluepot.streaming.micro_batch.context import current_batch
 from tests.simulate.world import Violation
 
+PARTLY = frozenset({"split", "hour"})
+"""Groups of several tables, of which none holds every batch."""
+
+
+def table_of(path: str) -> str:
+    """Return the table, or the checkpoint, that a file of the job lies in."""
+    _, group, inner = path.split("/", 2)
+    return f"{group}/{inner.split('/', 1)[0]}" if group in PARTLY else group
+
+
+def root_of(path: str) -> str:
+    """Return the folder of the table, or of the checkpoint, that a file of the job lies in."""
+    return f"{path.split('/', 1)[0]}/{table_of(path)}"
+
+
 MOST_CALLS = 4
 """How often one driver may call the function for one batch: once, and `batchMaxRetries` times more."""
 

@@ -39,6 +39,9 @@ def _smaller(plan: Plan) -> Iterator[Plan]:
         for first in range(0, len(events), size):
             yield replace(plan, events=(*events[:first], *events[first + size :]))
         size //= 2
+    for n, event in enumerate(events):
+        if event.changes:
+            yield replace(plan, events=(*events[:n], replace(event, changes=0), *events[n + 1 :]))
     if plan.network.total:
         yield replace(plan, network=Network())
         for one in fields(Network):

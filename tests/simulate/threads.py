@@ -55,10 +55,29 @@ class Process:
         self.clock_offset_secs = 0.0
         self.alive = True
         self.stopped_until = 0.0
-        self.actions = 0
-        self.dies_at_action: int | None = None
+        self.changes = 0
+        self._due: list[tuple[int, int, Callable[[], None]]] = []
         self.tasks: set[Task] = set()
         self.at_death: list[Callable[[], None]] = []
+
+    def before_change(self, number: int, happens: Callable[[], None]) -> None:
+        """Have something happen just before the process makes a change, counted from the next one, which is 1."""
+        heapq.heappush(self._due, (self.changes + number, len(self._due), happens))
+
+    def begins_change(self) -> None:
+        """Count a change, and let happen what was to happen before it."""
+        self.changes += 1
+        while self._due and self._due[0][0] <= self.changes:
+            heapq.heappop(self._due)[2]()
+
+    def forget_due(self) -> None:
+        """Let nothing happen any more that was to happen before a later change."""
+        self._due.clear()
+
+    @property
+    def title(self) -> str:
+        """A name that no other process of the story has."""
+        return f"{self.name} ({self.pid})"
 
     def kill(self) -> None:
         """End all threads of the process, at once and without any of their clean-up."""

@@ -8,9 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tests.model.changes import Change
 from tests.simulate.threads import Killed, Process, Scheduler, pause
 
 _STALL = 0.0005
+_CHANGES = frozenset({"put", "create", "copy", "delete", "link", "rename", "unlink", "sync"})
 
 
 class Violation(AssertionError):
@@ -31,6 +33,7 @@ class World:
         self.latency = random.Random(f"{seed}/latency")
         self.faults = random.Random(f"{seed}/faults")
         self.flushes = True
+        self.watchers: list[Callable[[Change], None]] = []
         self.commits_refused_until = 0.0
         self._runs = itertools.count()
         self._under_way: list[tuple[int, int]] = []
@@ -83,15 +86,20 @@ class World:
     def act(self, process: Process, what: str, where: str, longest_secs: float) -> None:
         """An action of a process is about to happen: it takes time, and the process may die instead."""
         self.actions += 1
-        process.actions += 1
-        if process.dies_at_action is not None and process.actions >= process.dies_at_action:
-            self.note(process.name, f"is killed before {what} {where}")
-            process.kill()
+        if what in _CHANGES:
+            process.begins_change()
+        if not process.alive:
+            self.note(process.name, f"was killed before {what} {where}")
             raise Killed
         draw = self.latency.random()
         pause(draw * longest_secs if draw > _STALL else self.latency.uniform(1.0, 20.0))
         self.digest = hash((self.digest, process.pid, what, where))
         self.trace.append((self.now, f"{process.name}: {what} {where}"))
+
+    def tell(self, change: Change) -> None:
+        """Tell those who watch that something has changed."""
+        for watcher in self.watchers:
+            watcher(change)
 
     def note(self, who: str, what: str) -> None:
         """Keep an event for the tale."""

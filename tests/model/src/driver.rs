@@ -109,7 +109,7 @@ pub struct Driver {
     attempt: u8,
     /// The write at work: an index of the attempt's writes, or behind them while writes are taken back.
     step: usize,
-    write: u8,
+    write: Index,
     taking_back: bool,
     has_staged: bool,
     /// `Journal._state`.
@@ -161,7 +161,7 @@ impl Driver {
         let id = scenario.drivers.iter().position(|one| one.query == query).expect("a query has a driver");
         let mut one = Driver::new(scenario, id as u8);
         (one.token, one.taking_back) = (Token::MAX, true);
-        one.write = table.trailing_zeros() as u8;
+        one.write = table.trailing_zeros() as Index;
         one.queries = vec![query];
         if !scenario.is_wrong(Wrong::OtherQueryNotSettled) {
             one.queries.extend(&scenario.drivers[id].replaced);
@@ -230,12 +230,12 @@ impl Driver {
             token: self.token,
             stamp: self.attempt,
             input: self.input(scenario),
-            files: files.iter().enumerate().map(|(task, records)| (name(task as u8), *records)).collect(),
+            files: files.iter().enumerate().map(|(task, records)| (name(task as Index), *records)).collect(),
         }
     }
 
     fn staged(&self, task: usize) -> Staged {
-        Staged { key: self.key(), token: self.token, attempt: self.attempt, task: task as u8 }
+        Staged { key: self.key(), token: self.token, attempt: self.attempt, task: task as Index }
     }
 
     fn intent_of(&self, record: &Record) -> Intent {
@@ -288,7 +288,7 @@ impl Driver {
         match std::mem::replace(&mut self.at, At::Done) {
             At::CreateOwner(number) => match storage.owners.get(&number) {
                 Some(driver) if *driver == self.id || scenario.is_wrong(Wrong::LeaseNotExclusive) => {
-                    self.token = number;
+                    self.token = number as Token;
                     self.start_with_lease(scenario);
                 }
                 _ => self.at = At::Fenced,
@@ -496,7 +496,7 @@ impl Driver {
             self.at = At::CommitBatch;
         } else {
             self.taking_back = true;
-            self.write = due.trailing_zeros() as u8;
+            self.write = due.trailing_zeros() as Index;
             self.open(scenario);
         }
     }

@@ -33,6 +33,8 @@ struct Event {
     token: u64,
     files: Vec<Named>,
     staged: Vec<Named>,
+    owner: String,
+    replaced: Vec<Named>,
 }
 
 /// Read logs one after the other; say for each whether the model allows it.
@@ -61,12 +63,12 @@ pub fn accept_all(lines: impl Iterator<Item = std::io::Result<String>>) -> bool 
 /// Numbers for texts and tokens, in which the model is content with few bits.
 #[derive(Default)]
 struct Numbers {
-    known: BTreeMap<String, u8>,
+    known: BTreeMap<String, Index>,
 }
 
 impl Numbers {
-    fn of(&mut self, text: &str) -> u8 {
-        let next = u8::try_from(self.known.len()).expect("at most 256 names in one log");
+    fn of(&mut self, text: &str) -> Index {
+        let next = Index::try_from(self.known.len()).expect("at most 65,536 names in one log");
         *self.known.entry(text.to_string()).or_insert(next)
     }
 }
@@ -78,6 +80,8 @@ struct Replay {
     paths: Numbers,
     contents: Numbers,
     key_of_file: BTreeMap<String, Key>,
+    compacted: BTreeMap<String, File>,
+    owners: Numbers,
     token_of_driver: BTreeMap<String, u64>,
 }
 
@@ -93,6 +97,8 @@ fn accept(log: &[Event]) -> Result<(), String> {
         paths: Numbers::default(),
         contents: Numbers::default(),
         key_of_file: BTreeMap::new(),
+        compacted: BTreeMap::new(),
+        owners: Numbers::default(),
         token_of_driver: BTreeMap::new(),
     };
     for (n, event) in log.iter().enumerate() {
@@ -104,14 +110,16 @@ fn accept(log: &[Event]) -> Result<(), String> {
 }
 
 fn tokens_of(event: &Event) -> Vec<u64> {
-    event.files.iter().chain(&event.staged).map(|one| one.token).chain([event.token]).collect()
+    event.files.iter().chain(&event.staged).chain(&event.replaced).map(|one| one.token).chain([event.token]).collect()
 }
 
 impl Replay {
     fn step(&mut self, event: &Event) -> Result<(), String> {
         let (requests, answer) = self.requests(event)?;
         let token = self.token(event.token);
-        let is_own = matches!(event.action.as_str(), "intent_put" | "manifest_created" | "state_created");
+        // A storage behind a network may not know who sends a request.
+        let is_own = !event.driver.is_empty()
+            && matches!(event.action.as_str(), "intent_put" | "manifest_created" | "state_created");
         if is_own && *self.token_of_driver.entry(event.driver.clone()).or_insert(event.token) != event.token {
             return Err("a driver has one token".to_string());
         }
@@ -169,6 +177,15 @@ impl Replay {
             "file_removed" => {
                 (vec![Request::DeleteFiles(event.files.iter().map(|one| self.file(one)).collect())], None)
             }
+            "compaction_intent_put" | "compaction_intent_deleted" | "compaction_created" | "compaction_exists" => {
+                let (number, one) = self.compaction(event);
+                match event.action.as_str() {
+                    "compaction_intent_put" => (vec![Request::PutCompactionIntent(number, one)], None),
+                    "compaction_intent_deleted" => (vec![Request::DeleteCompactionIntent(number, one.owner)], None),
+                    "compaction_created" => (vec![Request::CreateCompaction(number, one)], Some(Answer::Done)),
+                    _ => (vec![Request::CreateCompaction(number, one)], Some(Answer::Exists)),
+                }
+            }
             "state_created" | "state_exists" => {
                 let state = Announced { token: intent.token, writes: 0 };
                 let answer = if event.action == "state_created" { Answer::Done } else { Answer::Exists };
@@ -183,12 +200,29 @@ impl Replay {
         })
     }
 
+    /// The compaction of a line, whose files belong to it from now on.
+    fn compaction(&mut self, event: &Event) -> (Number, Compaction) {
+        let number = small(event.number);
+        let owner = u8::try_from(self.owners.of(&event.owner)).expect("at most 256 people compact in one log");
+        for file in &event.files {
+            let key = Key { query: crate::compactor::QUERY, batch: 0, write: 0 };
+            let own = File { key, generation: number, token: 0, task: self.paths.of(&file.path) };
+            self.compacted.insert(file.path.clone(), own);
+        }
+        let files = event.files.iter().map(|one| (self.file(one), self.content(one))).collect();
+        let replaced = event.replaced.iter().map(|one| self.file(one)).collect();
+        (number, Compaction { owner, replaced, files })
+    }
+
     fn token(&self, token: u64) -> Token {
         self.tokens.binary_search(&token).expect("all tokens are known") as Token
     }
 
     fn file(&mut self, file: &Named) -> File {
         // A file that no intent has named yet belongs to no key.
+        if let Some(one) = self.compacted.get(&file.path) {
+            return *one;
+        }
         let nobody = Key { query: u8::MAX, batch: 0, write: 0 };
         let key = self.key_of_file.get(&file.path).copied().unwrap_or(nobody);
         File { key, generation: small(file.generation), token: self.token(file.token), task: self.paths.of(&file.path) }
@@ -204,6 +238,6 @@ impl Replay {
     }
 }
 
-fn small(number: u64) -> u8 {
-    u8::try_from(number).expect("at most 255 generations")
+fn small(number: u64) -> Number {
+    Number::try_from(number).expect("at most 65,535 generations")
 }

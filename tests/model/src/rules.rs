@@ -2,7 +2,7 @@
 //!
 //! The model checks that its drivers never break a rule, and `accept` checks the same of the logs of the real code.
 
-use crate::storage::{Request, Storage, Token};
+use crate::storage::{Compaction, Request, Storage, Token};
 
 pub type Broken = Option<&'static str>;
 
@@ -21,7 +21,9 @@ pub fn broken(storage: &Storage, request: &Request, token: Token) -> Broken {
                 .or((!is_next).then_some("a generation is begun only after the one before it has a manifest"))
         }
         Copy(from, to) if storage.staged.contains_key(from) => {
-            let is_named = storage.intents.values().any(|files| files.contains(to));
+            let is_compacted = |one: &Compaction| one.files.iter().any(|(file, _)| file == to);
+            let is_named = storage.intents.values().any(|files| files.contains(to))
+                || storage.compaction_intents.values().any(is_compacted);
             let changes = storage.files.get(to).is_some_and(|there| Some(there) != storage.staged.get(from));
             (!is_named)
                 .then_some("a file is moved only while an intent names it")
@@ -42,6 +44,13 @@ pub fn broken(storage: &Storage, request: &Request, token: Token) -> Broken {
             newest
                 .is_some_and(|(_, before)| before.token > state.token)
                 .then_some("an earlier driver adds nothing to a journal that a later one has opened")
+        }
+        CreateCompaction(number, one) if !storage.compactions.contains_key(number) => {
+            let newest = storage.compactions.keys().next_back().copied().unwrap_or(0);
+            let is_complete = one.files.iter().all(|(file, records)| storage.files.get(file) == Some(records));
+            (*number != newest + 1)
+                .then_some("compactions are numbered without gaps")
+                .or((!is_complete).then_some("a compaction is recorded only after its files are in place"))
         }
         PutManifest(..) => Some("a manifest is created exclusively, never written over"),
         DeleteFiles(files) => {

@@ -1,11 +1,11 @@
 //! The small worlds that are explored: how many drivers, what each of them writes, and how much may go wrong.
 
-use crate::storage::{Set, Token};
+use crate::storage::{Index, Set, Token};
 
 /// One write of a batch function.
 #[derive(Clone, Debug)]
 pub struct Write {
-    pub write: u8,
+    pub write: Index,
     /// The records of the batch, which is the write's input.
     pub input: Set,
     /// Equal for equal work on that input.
@@ -55,12 +55,12 @@ impl Scenario {
         self.wrong == Some(wrong)
     }
 
-    pub fn table_of(&self, write: u8) -> Set {
+    pub fn table_of(&self, write: Index) -> Set {
         *self.tables.iter().find(|table| **table >> write & 1 == 1).expect("each write has a table")
     }
 
     /// What the drivers with a token above this one may write to a table in a batch: the records of each attempt.
-    pub fn versions(&self, query: u8, batch: u8, write: u8, above: Token) -> impl Iterator<Item = Set> + '_ {
+    pub fn versions(&self, query: u8, batch: u8, write: Index, above: Token) -> impl Iterator<Item = Set> + '_ {
         let scripts = self.drivers.iter().enumerate();
         let scripts = scripts.filter(move |(n, one)| one.query == query && (self.lease || *n as Token + 1 > above));
         let attempts = scripts.flat_map(move |(_, one)| one.batches.get(batch as usize).into_iter().flatten());
@@ -69,7 +69,7 @@ impl Scenario {
 }
 
 /// The records that an attempt leaves under a write.
-pub fn records_of(attempt: &Attempt, write: u8) -> Set {
+pub fn records_of(attempt: &Attempt, write: Index) -> Set {
     attempt.iter().filter(|one| one.write == write).flat_map(|one| &one.files).fold(0, |all, one| all | one)
 }
 

@@ -1,14 +1,14 @@
 //! The scenarios, and the wrong version that each of them refutes.
 
 use crate::scenario::{Attempt, Scenario, Script, Write, Wrong, UNBOUNDED};
-use crate::storage::Set;
+use crate::storage::{Index, Set};
 
 /// A batch of two records, in one file or in two; and the same batch with a third record.
 const ONE_FILE: &[Set] = &[0b011];
 const TWO_FILES: &[Set] = &[0b001, 0b010];
 const LONGER: &[Set] = &[0b011, 0b100];
 
-fn write(write: u8, files: &[Set]) -> Write {
+fn write(write: Index, files: &[Set]) -> Write {
     Write { write, input: files.iter().fold(0, |all, one| all | one), work: 0, files: files.to_vec() }
 }
 

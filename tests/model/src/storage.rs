@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Formatter, Result};
 
 /// A set of records, or of writes or tables: one bit for each.
-pub type Set = u8;
+pub type Set = u16;
 pub type Token = u8;
-pub type Number = u8;
+pub type Number = u16;
+/// The index of a write, or of a file: few in the model, many in the log of a long story.
+pub type Index = u16;
 
 /// The commit key: `CommitKey` in `connectors/values.py`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     pub query: u8,
     pub batch: u8,
-    pub write: u8,
+    pub write: Index,
 }
 
 /// The final name of a data file: `published_name` in `connectors/files/sink/names.py`.
@@ -22,7 +24,7 @@ pub struct File {
     pub key: Key,
     pub generation: Number,
     pub token: Token,
-    pub task: u8,
+    pub task: Index,
 }
 
 /// Where a task of one attempt stages a file: `staging_of_attempt` in `connectors/files/sink/layout.py`.
@@ -31,7 +33,7 @@ pub struct Staged {
     pub key: Key,
     pub token: Token,
     pub attempt: u8,
-    pub task: u8,
+    pub task: Index,
 }
 
 /// The name of an intent: `intent_key` in `connectors/files/sink/layout.py`.
@@ -223,7 +225,7 @@ impl Storage {
 
     /// The files that a reader of the manifests opens in some tables at this instant, with what should be in them.
     pub fn live(&self, writes: Set) -> Vec<(File, Set)> {
-        let of_writes = |write: u8| writes >> write & 1 == 1;
+        let of_writes = |write: Index| writes >> write & 1 == 1;
         let published = self.keys().into_iter().filter(|key| of_writes(key.write));
         let published = published.flat_map(|key| self.newest(key).unwrap().files.clone());
         let compacted = self.compactions.values().flat_map(|one| one.files.clone());

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.core.errors import CheckpointError, ConfigError, DataLoss, PermanentError, TransientError
-from gluepot.streaming.query.retry import GiveUp, RetryAfter, after_failure, is_final
+from gluepot.streaming.query.retry import GiveUp, RetryAfter, after_failure, is_final, may_be_committed_late
 from gluepot.streaming.settings import StreamSettings
 
 
@@ -59,3 +59,23 @@ def test_errors_that_a_retry_cannot_change_are_final(error):
 )
 def test_other_errors_are_worth_a_retry(error):
     assert not is_final(error)
+
+
+@pytest.mark.parametrize(
+    ("began", "returned", "is_first", "expected"),
+    [
+        # A suspended driver may have planned it since this driver looked at the checkpoint.
+        (("", -1), None, True, True),
+        (("query", 6), 6, True, True),
+        (("replaced", 7), None, True, True),
+        # Spark, started by this driver, has planned it.
+        (("query", 6), 6, False, False),
+        # Its function failed in this driver, so nobody here was about to commit it.
+        (("query", 7), 6, True, False),
+        # Its function returned in this driver, and Spark did not commit it.
+        (("query", 7), 7, True, True),
+        (("query", 7), 7, False, True),
+    ],
+)
+def test_a_batch_may_be_committed_late_unless_this_driver_knows_all_its_attempts(began, returned, is_first, expected):
+    assert may_be_committed_late(("query", 7), began, returned, is_first=is_first) is expected

@@ -23,15 +23,18 @@ class S3Gateway(HttpServer):
     Args:
         folder: of the server's log.
         buckets: the folder whose folders are buckets. Files in them are objects; nothing is copied.
+        takes_parts: whether objects can be uploaded in parts. Entity tags are then kept in attributes of the files,
+            which files that are links to each other share.
     """
 
     TITLE = "S3 gateway"
     NEEDED_BYTES = GIB_BYTES
     READY_PATH = "/health"
 
-    def __init__(self, folder: Path, buckets: Path) -> None:
+    def __init__(self, folder: Path, buckets: Path, *, takes_parts: bool) -> None:
         super().__init__(folder)
         self._buckets = buckets
+        self._takes_parts = takes_parts
 
     @property
     def environ(self) -> dict[str, str]:
@@ -45,8 +48,8 @@ class S3Gateway(HttpServer):
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
         self.folder.mkdir(parents=True, exist_ok=True)
-        # Without attributes of files, objects have no entity tags of their own.
-        posix = ["posix", "--nometa", "--default-etag", "none", str(self._buckets)]
+        tags = [] if self._takes_parts else ["--nometa", "--default-etag", "none"]
+        posix = ["posix", *tags, str(self._buckets)]
         address = ["--port", f"{LOOPBACK}:{self._port}", "--region", _REGION, "--health", self.READY_PATH]
         login = ["--access", _KEY, "--secret", _SECRET]
         return [program(), *address, *login, "--quiet", "--keep-alive", *posix], {}

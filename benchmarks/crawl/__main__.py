@@ -59,7 +59,7 @@ def main() -> int:
         lake = folder / "stores" / BUCKET
         made = make(lake, asked.partitions, asked.files)
         for store in asked.on or STORES:
-            gateway = S3Gateway(folder / "gateway", lake.parent) if store == "s3" else None
+            gateway = S3Gateway(folder / "gateway", lake.parent, takes_parts=False) if store == "s3" else None
             with gateway or nullcontext():
                 environ = gateway.environ if gateway else {}
                 url = f"s3://{BUCKET}" if gateway else str(lake)

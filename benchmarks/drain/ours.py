@@ -22,11 +22,12 @@ WAYS: Mapping[str, Callable[[StreamSession, str], AbstractContextManager[object]
     "": lambda *_: nullcontext(),
     "unsafe": lambda *_: unsafe(),
     "watched": watched,
+    "near-s3": lambda *_: nullcontext(),
     "s3": lambda *_: nullcontext(),
 }
 """What is around a drain, given its services and the cores of the session. A ruleset is a way, too."""
 BUCKET = "lake"
-"""Where the way `s3` has its table."""
+"""Where the ways `near-s3` and `s3` have their table."""
 
 
 def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -> None:
@@ -36,7 +37,7 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -
     def drain(given: Drain) -> float:
         frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
         services = StreamSession(job="drain", drain=session.Drain(until_caught_up=True))
-        write = by_country(glue_context, f"s3://{BUCKET}/table" if given.way == "s3" else given.table)
+        write = by_country(glue_context, f"s3://{BUCKET}/table" if given.way.endswith("s3") else given.table)
         if given.way in RULESETS:
             write = checked(RULESETS[given.way], write)
         with WAYS.get(given.way, WAYS[""])(services, cores):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import sysconfig
@@ -23,6 +24,11 @@ _LIBRARIES = (
 _FRAME = re.compile(r'  File "(?P<file>[^"]+)", line \d+')
 _CAUSE = re.compile(r"^(?:Caused by: |: )(?:[\w$]+\.)+(?P<what>[\w$]+(?:: .*)?)$", re.MULTILINE)
 _OF_SPARK = ("py4j.", "pyspark.")
+_PY4J = f"{os.sep}py4j{os.sep}"
+_LOST_JVM = (
+    "Spark's JVM has ended, and the job with it; look above for what it said last, such as an OutOfMemoryError, and run"
+    " the job again."
+)
 # Errors that Spark's ANSI mode raises. Without it, as in Glue before 6.0, each of them gives null.
 _STRICT = re.compile(
     r"\[(?:CAST_INVALID_INPUT|CAST_OVERFLOW|DIVIDE_BY_ZERO|ARITHMETIC_OVERFLOW|INVALID_ARRAY_INDEX"
@@ -49,6 +55,8 @@ def told(error: BaseException) -> tuple[list[str], str]:
         return lines, str(error)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return lines, f"{error.filename} cannot be used: {error.strerror}."
+    if _has_lost_jvm(error):
+        return lines, _LOST_JVM
     if type(error).__module__.startswith(_OF_SPARK):
         in_task, what = of_spark(str(error), _LIBRARIES)
         return [*lines, *in_task], with_hint(what or f"{type(error).__name__}: {error}", str(error))
@@ -78,6 +86,14 @@ def with_hint(sentence: str, text: str) -> str:
     return (
         f"{sentence}\nIn Glue before 6.0 such a value becomes null: for a script of that time, add --glue-version 5.1."
     )
+
+
+def _has_lost_jvm(error: BaseException) -> bool:
+    """Tell whether a call into the JVM found nobody there, or got no answer."""
+    if type(error).__name__ == "Py4JNetworkError":
+        return True
+    called = any(_PY4J in frame.filename for frame in traceback.extract_tb(error.__traceback__))
+    return called and isinstance(error, ConnectionError)
 
 
 def exit_code(error: BaseException) -> int:

@@ -1,8 +1,11 @@
 """What a person reads about a failure: lines of the own code, and one sentence."""
 
+import socket
 import traceback
 
 import pytest
+from py4j.java_gateway import GatewayParameters, JavaGateway
+from py4j.protocol import Py4JNetworkError
 
 from gluepot.cli.failures import of_spark, own_frames, told, with_hint
 from gluepot.core.errors import ConfigError
@@ -84,3 +87,23 @@ def test_an_error_of_strict_casts_names_the_option_for_scripts_of_older_versions
     assert with_hint("NumberFormatException", text).endswith("add --glue-version 5.1.")
     assert with_hint("DateTimeException", "[CAST_INVALID_INPUT.WITH_SUGGESTION] ...").endswith("--glue-version 5.1.")
     assert with_hint("AnalysisException", "[UNRESOLVED_COLUMN] ...") == "AnalysisException"
+
+
+def test_a_call_into_a_jvm_that_has_ended_says_so():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
+
+    with pytest.raises((ConnectionError, Py4JNetworkError)) as failed:
+        gateway.jvm.System.nanoTime()
+
+    lines, sentence = told(failed.value)
+    assert lines
+    assert sentence.startswith("Spark's JVM has ended, and the job with it;")
+
+
+def test_a_connection_that_somebody_else_refused_is_told_as_it_is():
+    with pytest.raises(ConnectionRefusedError) as failed:
+        socket.create_connection(("127.0.0.1", 1), timeout=5)
+
+    assert "JVM" not in told(failed.value)[1]

@@ -28,6 +28,7 @@ def judged(tmp_path: Path, *options: str) -> Judgement:
     return judge(read(tmp_path / f"{SEED}{ENDING}"))
 
 
+@pytest.mark.long
 def test_two_drivers_and_a_nemesis_lose_double_and_invent_nothing(tmp_path):
     found = judged(tmp_path, "--minutes", "0.3")
     assert found.faults == []

@@ -72,7 +72,7 @@ class Numbers:
     ("form", "dry_run"),
     [
         ("iceberg", False),
-        ("delta", False),
+        pytest.param("delta", False, marks=pytest.mark.long),
         pytest.param("iceberg", True, marks=pytest.mark.long),
         pytest.param("delta", True, marks=pytest.mark.long),
     ],

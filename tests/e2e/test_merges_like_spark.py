@@ -18,9 +18,13 @@ SEED = 1
 
 
 WAYS = [
-    pytest.param((form, which), id=f"{form}-{which}", marks=[pytest.mark.long] if which == "all" else [])
-    for form in ("iceberg", "delta")
-    for which in ("core", "all")
+    pytest.param((form, which), id=f"{form}-{which}", marks=marks)
+    for form, which, marks in (
+        ("iceberg", "core", []),
+        ("iceberg", "all", [pytest.mark.long]),
+        ("delta", "core", [pytest.mark.long]),
+        ("delta", "all", [pytest.mark.long]),
+    )
 ]
 
 

@@ -76,8 +76,8 @@ def read_head(open_raw: Callable[[], BinaryIO], name: str, place: str, size_byte
         PermanentError: it cannot be decompressed, or is encrypted.
     """
     with open_raw() as raw:
-        compression = _compression(raw.read(_MAGIC_BYTES), name, place)
-        # What was read stays in the buffer of the file, so a small object of S3 takes one request in all.
+        # The buffer of the file stays while there is more in it, so that a small object of S3 takes one request.
+        compression = _compression(raw.read(min(_MAGIC_BYTES, max(0, size_bytes - 1))), name, place)
         raw.seek(0)
         with _plain(raw, compression, size_bytes, place) as plain:
             data, is_whole = _first(plain, HEAD_BYTES)

@@ -106,7 +106,10 @@ def test_partitions_hold_every_document_once_whatever_the_types_of_the_key(colle
     collection.insert_many([{"_id": key, "n": n, **({"group": n % 70} if n % 3 else {})} for n, key in enumerate(keys)])
     made = connector("mongodb").new_batch_read({**where, **options})
     wanted = int(options.get("partitionerOptions.numberOfPartitions", 1))
-    assert len(made.splits) == wanted
+    if "partitionerOptions.partitionKey" in options:  # documents share its values, so a sample may give fewer bounds
+        assert 1 <= len(made.splits) <= wanted
+    else:
+        assert len(made.splits) == wanted
     found = [[row["n"] for chunk in made.source.read(split) for row in rows(chunk)] for split in made.splits]
     assert sorted(n for part in found for n in part) == list(range(len(keys)))
     assert all(found)

@@ -108,13 +108,16 @@ def _samples(settings: ReadSettings, documents: int, count: int) -> list[Any]:
             sample = [{"$sample": {"size": wanted}}, {"$project": {key: 1}}, {"$sort": {key: 1}}]
             return [_value(one, key) for one in collection.aggregate(sample)]
     except Refused:  # a server without $sample
-        return _paginated(collection, key, max(1, documents // count))
+        return _paginated(collection, key, max(1, documents // wanted))
 
 
 def _paginated(collection: Collection[dict[str, Any]], key: str, step: int) -> list[Any]:
-    """Return every `step`-th value of a field, among those of the type that comes first in MongoDB's order."""
+    """Return every `step`-th value of a field, among those of the type that comes first in MongoDB's order.
+
+    Documents without the field, which come before all others, tell no bounds.
+    """
     values: list[Any] = []
-    condition: dict[str, Any] = {}
+    condition: dict[str, Any] = {key: {"$ne": None}}
     while page := list(collection.find(condition, {key: 1}).sort(key, 1).skip(step - 1).limit(1)):
         values.append(_value(page[0], key))
         if values[-1] is None:

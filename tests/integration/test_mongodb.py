@@ -18,6 +18,8 @@ from awsglue import DynamicFrame
 from awsglue.data_catalog import current_catalog
 from gluepot.cli.exit_codes import DONE
 from gluepot.cli.main import app, outcome
+from gluepot.connectors.mongodb.partitions import bounds
+from gluepot.connectors.mongodb.source import _paginated
 from gluepot.connectors.registry import connector
 from gluepot.connectors.values import Document
 from gluepot.core.errors import ConfigError, TransientError
@@ -106,10 +108,7 @@ def test_partitions_hold_every_document_once_whatever_the_types_of_the_key(colle
     collection.insert_many([{"_id": key, "n": n, **({"group": n % 70} if n % 3 else {})} for n, key in enumerate(keys)])
     made = connector("mongodb").new_batch_read({**where, **options})
     wanted = int(options.get("partitionerOptions.numberOfPartitions", 1))
-    if "partitionerOptions.partitionKey" in options:  # documents share its values, so a sample may give fewer bounds
-        assert 1 <= len(made.splits) <= wanted
-    else:
-        assert len(made.splits) == wanted
+    assert len(made.splits) == wanted
     found = [[row["n"] for chunk in made.source.read(split) for row in rows(chunk)] for split in made.splits]
     assert sorted(n for part in found for n in part) == list(range(len(keys)))
     assert all(found)
@@ -226,3 +225,12 @@ def test_a_crawled_collection_is_read_and_written_by_name_and_deprecated_when_it
 
     collection.drop()
     assert crawled("orders") == {name: "deprecated"}
+
+
+def test_a_server_without_samples_tells_bounds_though_most_documents_lack_the_field(collection):
+    collection.insert_many([{"n": n, **({"group": n // 10} if n >= 400 else {})} for n in range(600)])
+
+    found = bounds(_paginated(collection, "group", 20), 4)
+
+    assert len(found) == 3
+    assert found == sorted(found)

@@ -33,14 +33,14 @@ class CompactRecords:
         positions: the offsets.
         partitions: see `Records`.
         is_ascending: see `Records`.
-        stamps: the time stamps, int64.
+        epochs_ms: see `Records`.
     """
 
     array: pa.Array
     positions: Sequence[int]
     partitions: frozenset[int]
     is_ascending: bool
-    stamps: pa.Array
+    epochs_ms: pa.Array
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -68,11 +68,7 @@ class CompactRecords:
     @property
     def newest_epoch_ms(self) -> int:
         """See `Records`."""
-        return int(self.stamps[-1].as_py())
-
-    def epochs_ms(self) -> pa.Array:
-        """See `Records`."""
-        return self.stamps
+        return int(self.epochs_ms[-1].as_py())
 
     def cut(self, end: int) -> tuple[CompactRecords | None, CompactRecords | None]:
         """See `Records`."""
@@ -83,7 +79,7 @@ class CompactRecords:
         if start == stop:
             return None
         some = slice(start, stop)
-        return replace(self, array=self.array[some], positions=self.positions[some], stamps=self.stamps[some])
+        return replace(self, array=self.array[some], positions=self.positions[some], epochs_ms=self.epochs_ms[some])
 
 
 class CompiledConsumer:

@@ -77,8 +77,9 @@ class Records(Protocol):
     def newest_epoch_ms(self) -> int:
         """The time stamp of the last record."""
 
+    @property
     def epochs_ms(self) -> pa.Array:
-        """Return all time stamps, int64."""
+        """All time stamps, int64."""
 
     def cut(self, end: int) -> tuple[Self | None, Self | None]:
         """Return the records before an offset, and the others."""

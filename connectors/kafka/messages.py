@@ -86,6 +86,7 @@ class Messages:
         """See `Records`."""
         return int(self.messages[-1].timestamp()[1])
 
+    @property
     def epochs_ms(self) -> pa.Array:
         """See `Records`."""
         return pa.array([message.timestamp()[1] for message in self.messages], pa.int64())

@@ -276,7 +276,7 @@ def _raw_batch(records: Records, settings: KafkaReadSettings, wanted: SourceRang
         raise _other_records(wanted, records)
     columns: dict[str, pa.Array] = {}
     if settings.add_record_timestamp:
-        columns[RECORD_TIMESTAMP] = pa.array(records.epochs_ms().to_numpy() * 1000).cast(TIMESTAMP_TYPE)
+        columns[RECORD_TIMESTAMP] = pa.array(records.epochs_ms.to_numpy() * 1000).cast(TIMESTAMP_TYPE)
     if isinstance(records, Messages) and settings.include_headers:
         columns[HEADERS] = records.headers()
     return RawBatch(

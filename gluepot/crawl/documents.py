@@ -13,6 +13,7 @@ from gluepot.crawl.items import sample
 from gluepot.crawl.relations import fits
 from gluepot.crawl.schemas import catalog_columns, merged
 from gluepot.crawl.settings import MongodbTarget
+from gluepot.crawl.tables import Counts
 from gluepot.crawl.values import FileKind, FoundRelation, FoundTable
 
 if TYPE_CHECKING:
@@ -91,11 +92,7 @@ def is_meant_at(target: MongodbTarget, location: str) -> bool:
 
 def found_collection(target: MongodbTarget, scanned: Scanned) -> FoundTable:
     """Return a collection as a crawl has found it."""
-    parameters = {
-        "sizeKey": str(scanned.size_bytes),
-        "recordCount": str(scanned.documents),
-        "averageRecordSize": str(scanned.size_bytes // scanned.documents if scanned.documents else 0),
-    }
+    parameters = Counts(size_bytes=scanned.size_bytes, records=scanned.documents).sizes
     columns = catalog_columns(scanned.schema, by_place=False)
     location = f"{target.database}.{scanned.name}"
     relation = FoundRelation(target.connection, location, columns, parameters=parameters)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from gluepot.crawl.schemas import catalog_columns, merged
 from gluepot.crawl.settings import DynamodbTarget
+from gluepot.crawl.tables import Counts
 from gluepot.crawl.values import FileKind, FoundRelation, FoundTable
 
 DYNAMODB = "dynamodb"
@@ -75,11 +76,9 @@ def found_items(scanned: Scanned) -> FoundTable:
     """Return a table as a crawl has found it."""
     told = scanned.description
     keys = {one["KeyType"]: one["AttributeName"] for one in told.get("KeySchema", ())}
-    count, size_bytes = int(told.get("ItemCount", 0)), int(told.get("TableSizeBytes", 0))
+    there = Counts(size_bytes=int(told.get("TableSizeBytes", 0)), records=int(told.get("ItemCount", 0)))
     parameters = {
-        "sizeKey": str(size_bytes),
-        "recordCount": str(count),
-        "averageRecordSize": str(size_bytes // count if count else 0),
+        **there.sizes,
         **({"hashKey": keys["HASH"]} if "HASH" in keys else {}),
         **({"rangeKey": keys["RANGE"]} if "RANGE" in keys else {}),
     }

@@ -59,10 +59,14 @@ class Counts(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The same as parameters of a table."""
+        """The same as parameters of a table of files."""
+        return {**self.sizes, "objectCount": str(self.files)}
+
+    @property
+    def sizes(self) -> dict[str, str]:
+        """The same as parameters of a table that has no files."""
         return {
             "sizeKey": str(self.size_bytes),
-            "objectCount": str(self.files),
             "recordCount": str(self.records),
             "averageRecordSize": str(self.size_bytes // self.records if self.records else 0),
         }

@@ -18,13 +18,13 @@ from gluepot.streaming.checkpoints.findings import Finding
 from gluepot.streaming.checkpoints.late_commit import late_commit
 from gluepot.streaming.checkpoints.power_cut import after_power_cut
 from gluepot.streaming.checkpoints.repair import repair
-from gluepot.streaming.checkpoints.snapshot import Snapshot, read, read_newest
+from gluepot.streaming.checkpoints.snapshot import read, read_newest
 
 log = get_logger(__name__)
 
 
-def prepare(storage: Storage, clock: Clock) -> Snapshot:
-    """Make sure that a query on this checkpoint continues exactly where the last run ended; return its newest files.
+def prepare(storage: Storage, clock: Clock) -> None:
+    """Make sure that a query on this checkpoint continues exactly where the last run ended.
 
     What a power cut or a late entry of the commit log has left is set aside where that loses and doubles no record.
 
@@ -42,7 +42,6 @@ def prepare(storage: Storage, clock: Clock) -> Snapshot:
         newest = read_newest(storage)
     if diagnose(newest):
         refuse_damage(storage)
-    return newest
 
 
 def mend_late_commit(storage: Storage, clock: Clock) -> None:

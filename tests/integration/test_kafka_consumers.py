@@ -61,7 +61,7 @@ def test_records_with_their_offsets_and_times(topic, consumer):
     assert [value for part in parts for value in part.values] == values[1:]
     assert [at for part in parts for at in part.positions] == [1, 2, 3, 4, 5]
     assert all(part.is_ascending and part.partitions == {0} for part in parts)
-    stamps = [stamp for part in parts for stamp in part.epochs_ms().to_pylist()]
+    stamps = [stamp for part in parts for stamp in part.epochs_ms.to_pylist()]
     assert all(before_ms - 1000 < stamp < time.time() * 1000 + 1000 for stamp in stamps)
     assert parts[-1].newest_epoch_ms == stamps[-1]
     assert [(one.error.code(), one.partition, one.offset) for one in notices] == [(KafkaError._PARTITION_EOF, 0, 6)]
@@ -90,7 +90,7 @@ def test_records_are_cut_at_an_offset(topic, consumer):
 
     assert [*before.values, *behind.values] == list(part.values)
     assert (before.last, behind.first) == (middle - 1, middle)
-    assert len(before.epochs_ms()) == len(before)
+    assert len(before.epochs_ms) == len(before)
     assert part.cut(part.first) == (None, part)
     assert part.cut(part.last + 1) == (part, None)
 

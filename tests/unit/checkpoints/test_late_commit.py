@@ -7,6 +7,7 @@ import pytest
 from gluepot.commit import Journal
 from gluepot.core.clock import FakeClock
 from gluepot.streaming.checkpoints.names import checksum_of
+from gluepot.streaming.checkpoints.snapshot import read_newest
 from gluepot.streaming.checkpoints.start import prepare
 from tests.unit.checkpoints.made import QUERY, GoesOn, RunsAgain, checkpoint, spark_start
 from tests.unit.commit.worlds import MemoryStorage
@@ -18,8 +19,8 @@ LAST = 4
 def started(files, batch, query=QUERY):
     storage = MemoryStorage(dict(files))
     Journal(storage, 1).repeat(query, batch)
-    found = prepare(storage, CLOCK)
-    return storage, found, spark_start(storage.files)
+    prepare(storage, CLOCK)
+    return storage, read_newest(storage), spark_start(storage.files)
 
 
 @pytest.mark.parametrize("crc", [True, False], ids=["local disk", "object store"])

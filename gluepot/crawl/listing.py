@@ -229,11 +229,8 @@ def _walked(storage: SourceStorage, folder: str, listing: Listing, known: Collec
         listing.unreadable.append((folder, str(error)))
         return
     yield from level.files
-    for name in level.folders:
-        below = f"{folder}/{name}" if folder else name
-        if below in known:
-            listing.skipped += 1
-        elif not _is_loop(storage, below):
+    for below in _unknown(folder, level, listing, known):
+        if not _is_loop(storage, below):
             yield from _walked(storage, below, listing, known)
 
 
@@ -252,11 +249,16 @@ def _walked_at_once(storage: SourceStorage, listing: Listing, known: Collection[
                         listing.unreadable.append((folder, str(level)))
                         continue
                     yield from level.files
-                    inside = [f"{folder}/{name}" if folder else name for name in level.folders]
-                    new = [one for one in inside if one not in known]
-                    listing.skipped += len(inside) - len(new)
-                    below += new
+                    below += _unknown(folder, level, listing, known)
             folders = below
+
+
+def _unknown(folder: str, level: Level, listing: Listing, known: Collection[str]) -> list[str]:
+    """Return the folders in a folder that are not known, below the target, and count the others as skipped."""
+    above = f"{folder}/" if folder else ""
+    new = [below for name in level.folders if (below := above + name) not in known]
+    listing.skipped += len(level.folders) - len(new)
+    return new
 
 
 def _is_loop(storage: SourceStorage, folder: str) -> bool:

@@ -12,6 +12,8 @@ The steps in order, each of them one action of a storage. On the right is what r
 3. manifest: exclusive create; from here on it is published    -> nothing is lost; do step 4 again
 4. files of an earlier generation, intent, staging are removed -> remove the rest
 
+A stream does step 4 while its next batch runs (`Background`), and leaves out reads whose answer it knows (`OpenTable`).
+
 Recovery may safely remove the files that an intent names, because it looks for the manifest first, and because names
 contain the commit key, the generation and the driver's token, so that no other driver uses them.
 
@@ -24,6 +26,7 @@ whenever it wakes up.
 
 from gluepot.commit.history import Published, live
 from gluepot.commit.journal import Journal, Write, newest_state, place_digest
+from gluepot.commit.later import Background
 from gluepot.commit.overlap import History
 from gluepot.commit.publish import abort, adopted, publish, published, recover
 from gluepot.commit.refusal import Origin, refuse_overlap
@@ -33,6 +36,7 @@ from gluepot.commit.writes import FILES, OpenTable, QueryWrites
 
 __all__ = [
     "FILES",
+    "Background",
     "History",
     "Journal",
     "OpenTable",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gluepot.commit.checks import check
 from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from gluepot.commit.intent import Intent
+from gluepot.commit.later import Later, at_once
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.target import Target
 from gluepot.connectors.files.sink.layout import (
@@ -32,11 +33,21 @@ _CLOCK = SystemClock()
 NamedFile = tuple[bool, str]  # whether a rejects file, and its final path
 
 
-def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Committed | AlreadyCommitted:
+def publish(
+    target: Target, manifest: Manifest, clock: Clock = _CLOCK, *, is_new: bool = False, later: Later = at_once
+) -> Committed | AlreadyCommitted:
     """Make the staged files of a manifest visible, exactly once per key.
 
     A second call with the same key and the same input changes nothing; a call with other input replaces what was
     published. If two drivers publish the same key, the one with the higher token wins, in whatever order they come.
+
+    Args:
+        target: where the write goes.
+        manifest: of the staged files.
+        clock: tells when it was published.
+        is_new: there was no record under this key when this driver recovered the table, and it has not published under
+            it since; so it does not look again. If another driver was faster, the exclusive create tells.
+        later: has done what is left when the manifest is there, namely to remove what is no longer needed.
 
     Raises:
         PermanentError: the manifest's numbers contradict each other.
@@ -45,7 +56,7 @@ def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Commit
             other input; the batch may be tried again.
     """
     check(manifest)
-    newest = published(target, manifest.key)
+    newest = None if is_new else published(target, manifest.key)
     while True:
         match decide(manifest, newest):
             case Fenced(record):
@@ -58,12 +69,12 @@ def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Commit
             case Adopt(record):
                 newest = _create(target, record)  # decides again, in case another driver's record is there now
             case Write(record, superseded) if (
-                settled := _settle_own(target, manifest, record, superseded)
+                settled := None if is_new else _settle_own(target, manifest, record, superseded)
             ) is not None:
                 newest = settled  # an earlier try of this driver has used up this generation
             case Write(record, superseded):
                 stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
-                return _write(target, manifest, stamped, superseded)
+                return _write(target, manifest, stamped, superseded, later)
 
 
 def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
@@ -201,7 +212,7 @@ def _begun(target: Target, record: CommitRecord) -> Intent | None:
 
 
 def _write(
-    target: Target, manifest: Manifest, record: CommitRecord, superseded: CommitRecord | None
+    target: Target, manifest: Manifest, record: CommitRecord, superseded: CommitRecord | None, later: Later
 ) -> Committed | AlreadyCommitted:
     intent = Intent.to_publish(record)
     _announce(target, intent)
@@ -209,10 +220,14 @@ def _write(
     reach("publish.manifest_temp")
     winner = _create(target, record)
     reach("publish.created")
-    if winner == record:
+
+    def clear() -> None:
         _end(target, intent, record, superseded)
         abort(target, manifest.key, str(manifest.token))
         reach("publish.ended")
+
+    if winner == record:
+        later(clear)
         return Committed(record.data_paths, record.rows_out, record.rejects_paths)
     _end(target, intent, winner, None)  # the winner itself removes the files that it superseded
     abort(target, manifest.key, str(manifest.token))

@@ -18,10 +18,11 @@ from typing import Protocol
 
 from gluepot.commit.history import Published, live
 from gluepot.commit.journal import Write, place_digest
+from gluepot.commit.later import Background, Later, at_once
 from gluepot.commit.links import Links
 from gluepot.commit.older_layout import move_manifests
 from gluepot.commit.overlap import History
-from gluepot.commit.publish import publish, recover
+from gluepot.commit.publish import adopted, publish, recover
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.refusal import Origin, refuse_gap, refuse_overlap
 from gluepot.commit.rolling import roll_up, unroll
@@ -29,7 +30,7 @@ from gluepot.commit.rollup import Summary
 from gluepot.commit.tally import Tally
 from gluepot.commit.target import Target
 from gluepot.connectors.files.sink.layout import commit_key, first_of_folder
-from gluepot.connectors.values import CommitKey, Manifest
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import Storage, open_storage
@@ -45,6 +46,11 @@ _KEPT_BATCHES = 100
 # Takes back what was published under a key; returns False if it cannot reach the target.
 TakeBack = Callable[[Write, CommitKey], bool]
 Begin = Callable[[Published], None]
+Confirm = Callable[[], None]
+
+
+def _nobody_asks() -> None:
+    pass
 
 
 @dataclass(slots=True)
@@ -61,11 +67,18 @@ class OpenTable:
         gone: keys of the query's missing manifests, each with the key of the later manifest that names it.
         rolled_up_before: everything before this batch is rolled up.
         rolled_up_next: the first batch at which rolling up is tried again.
+        listed: ctx and batch of the query's records that were in the table when it was opened.
+        tried: the last batch of which a write was about to be published since then, and -1 before the first.
+        tried_ctx: which writes of that batch those were.
+        later: clears up after publications.
+        confirm: see `QueryWrites`.
         changing: the lock for recovering the table and for changing the fields.
     """
 
     target: Target
     used: int
+    later: Later = at_once
+    confirm: Confirm = _nobody_asks
     history: History | None = None
     tally: Tally | None = None
     links: Links = field(default_factory=Links)
@@ -73,7 +86,40 @@ class OpenTable:
     gone: Sequence[tuple[CommitKey, CommitKey]] = ()
     rolled_up_before: int = 0
     rolled_up_next: int = 0
+    listed: frozenset[tuple[str, int]] = frozenset()
+    tried: int = -1
+    tried_ctx: set[str] = field(default_factory=set)
     changing: Lock = field(default_factory=Lock)
+
+    def adopted(self, planned: Manifest) -> CommitRecord | None:
+        """Return the record of a publication that already used a manifest's input; see `gluepot.commit.adopted`.
+
+        Raises:
+            LeaseHeld: a later driver has published under this key.
+        """
+        return None if self._is_new(planned.key) else adopted(self.target, planned)
+
+    def publish(self, manifest: Manifest) -> Committed | AlreadyCommitted:
+        """Publish what was staged; see `gluepot.commit.publish`, which says what it raises.
+
+        What can be known without asking the table is not asked: most writes are new.
+        """
+        self.confirm()
+        with self.changing:
+            is_new = self._is_new(manifest.key)
+            self.tries(manifest.key)
+        return publish(self.target, manifest, is_new=is_new, later=self.later)
+
+    def tries(self, key: CommitKey) -> None:
+        """Note that something may be published under a key from now on."""
+        if key.batch_id > self.tried:
+            self.tried, self.tried_ctx = key.batch_id, set()
+        self.tried_ctx.add(key.ctx)
+
+    def _is_new(self, key: CommitKey) -> bool:
+        """Tell whether this driver is the first to publish under a key, as far as it can know."""
+        is_untried = key.batch_id > self.tried or (key.batch_id == self.tried and key.ctx not in self.tried_ctx)
+        return is_untried and (key.ctx, key.batch_id) not in self.listed
 
     def check(self, planned: Manifest, origin: Origin) -> None:
         """Refuse a write that does not continue from the contents of the table.
@@ -132,6 +178,10 @@ class QueryWrites:
         journal: journal in the query's checkpoint; None if no batch can be repeated.
         replaced: ids of the queries that this one has replaced; it also settles what they left unfinished.
         storages: opens the folder of a write that is to be taken back.
+        background: clears up after publications while the next batch runs; None if that is done at once. The caller
+            finishes it when the last batch has ended.
+        confirm: called before anything lasting is done; raises LeaseHeld if a later driver has taken over. It is no
+            guarantee, since this process may be suspended just after it, but it stops what wakes up before it.
     """
 
     def __init__(
@@ -141,12 +191,16 @@ class QueryWrites:
         journal: WriteJournal | None = None,
         replaced: Sequence[str] = (),
         storages: Callable[[str], Storage] = open_storage,
+        background: Background | None = None,
+        confirm: Confirm = _nobody_asks,
     ) -> None:
         self.query_id = query_id
         self._token = token
         self._journal = journal
         self._replaced = tuple(replaced)
         self._storages = storages
+        self._background = background
+        self._confirm = confirm
         self._changing = RLock()
         self._tables: dict[tuple[str, str], OpenTable] = {}
         self._used: dict[Write, int] = {}
@@ -157,7 +211,14 @@ class QueryWrites:
         self._inherited = frozenset() if journal is None else journal.found
 
     def begin_attempt(self, batch_id: int) -> None:
-        """Begin an attempt: the batch function is about to be called."""
+        """Begin an attempt: the batch function is about to be called.
+
+        Raises:
+            EtlError: what an earlier batch has left cannot be removed.
+        """
+        if self._background is not None:
+            # An attempt stages files where an earlier one of the same batch has left some to be removed.
+            (self._background.look if batch_id > self._batch_id else self._background.finish)()
         with self._changing:
             if batch_id != self._batch_id and self._batch_id >= 0:
                 self._inherited = frozenset()  # of the first batch of this driver, which is done
@@ -178,6 +239,7 @@ class QueryWrites:
         Raises:
             LeaseHeld: a later driver has taken over.
         """
+        self._confirm()
         with self._changing:
             self._used[write] = batch_id
             self._repeated.add(write)
@@ -210,7 +272,9 @@ class QueryWrites:
         """
         self.announce(write, planned.key.batch_id)
         with self._changing:
-            table = self._tables.setdefault(write.folders, OpenTable(target, planned.key.batch_id))
+            later = self._background or at_once
+            unopened = OpenTable(target, planned.key.batch_id, later, self._confirm)
+            table = self._tables.setdefault(write.folders, unopened)
             table.used = max(table.used, planned.key.batch_id)
         with table.changing:  # of several threads none may stage before the folder is clean
             if table.history is None:
@@ -232,6 +296,7 @@ class QueryWrites:
         summary = published.summaries.get(self.query_id, Summary())
         batches = [(one.key.ctx, one.key.batch_id) for one in published.tail if one.key.query_id == self.query_id]
         table.links = Links.of([*batches, *summary.newest.items()], key.batch_id)
+        table.listed = frozenset(batches)
         table.gone = [one for one in published.missing() if one[0].query_id == self.query_id]
         table.tally = Tally.of(published.tail, key, summary.rows_out)
         table.history = History.of(published.tail, self.query_id, published.summaries)
@@ -252,6 +317,8 @@ class QueryWrites:
         Raises:
             CheckpointError, TransientError: as `gluepot.commit.rolling.roll_up`.
         """
+        if self._background is not None:
+            self._background.finish()  # of an intent without a manifest, recovery undoes the publication
         with self._changing:
             due, before = self._to_roll_up(), first_of_folder(self._batch_id)
             for table in due:
@@ -312,8 +379,13 @@ class QueryWrites:
     def _take_back_files(self, write: Write, key: CommitKey) -> bool:
         table = self._storages(write.place)
         target = Target(table, self._storages(write.rejects) if write.rejects else table)
-        if write.folders not in self._tables:
+        with self._changing:
+            opened = self._tables.get(write.folders)
+        if opened is None:
             self._recover(target, key.target)
+        else:
+            with opened.changing:
+                opened.tries(key)
         before = publish(target, Manifest(key, token=self._token, work="taken back"))
         log.info("write_taken_back", table=write.place, write=write.ctx, files=len(before.files))
         return True

@@ -105,7 +105,7 @@ def write(
     spark: SparkSession,
     pipeline: Pipeline,
     sink: Sink,
-    target: commit.Target,
+    table: commit.OpenTable,
     planned: Manifest,
     staged: Staged | None = None,
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
@@ -115,7 +115,7 @@ def write(
         spark: the session.
         pipeline: gives the records.
         sink: writes them.
-        target: the sink's storages.
+        table: has the sink's storages, and was opened for this write.
         planned: the manifest without parts. If its input is known and was published already, no task runs.
         staged: the result of `stage_write` for the same pipeline, sink and key, if that has run already.
 
@@ -123,23 +123,23 @@ def write(
         LeaseHeld: a later driver has taken over.
         Exception: the Spark job or publishing failed. What the tasks staged has been removed.
     """
-    if (planned.ranges or planned.offsets_digest) and (record := commit.adopted(target, planned)):
+    if (planned.ranges or planned.offsets_digest) and (record := table.adopted(planned)):
         if staged is not None:
             staged.discard()
         return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths), [record.as_part()]
-    staged = staged or stage_write(spark, pipeline, sink, target, planned)
+    staged = staged or stage_write(spark, pipeline, sink, table.target, planned)
     while True:
         try:
             agreed = sink.again(staged.parts)
             if agreed is None:
                 reach("batch.staged")
-                return commit.publish(target, replace(planned, parts=staged.parts)), staged.parts
+                return table.publish(replace(planned, parts=staged.parts)), staged.parts
         except BaseException:
             staged.discard()
             raise
         staged.discard()
         sink = agreed
-        staged = stage_write(spark, pipeline, sink, target, planned)
+        staged = stage_write(spark, pipeline, sink, table.target, planned)
 
 
 def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:

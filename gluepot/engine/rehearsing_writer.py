@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from gluepot.commit import Target
+from gluepot.commit import OpenTable, Target
 from gluepot.connectors.contracts import RecordSink
 from gluepot.connectors.documents.sink import DocumentSink, UnrecordedSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
@@ -68,7 +68,7 @@ class RehearsingWriter(TableWriter):
         spark: SparkSession,
         pipeline: Pipeline,
         sink: DocumentSink,  # noqa: ARG002
-        target: Target,  # noqa: ARG002
+        table: OpenTable,  # noqa: ARG002
         planned: Manifest,  # noqa: ARG002
     ) -> None:
         execute.count(spark, pipeline)

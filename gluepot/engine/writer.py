@@ -353,7 +353,7 @@ class TableWriter:
         planned, sink, target = write.planned, write.sink, write.target
         pipeline, taken = self.measures.taken_along(write.pipeline)
         staged = self._prepared.staged(pipeline, sink)
-        outcome, parts = execute.write(spark, pipeline, sink, target, planned, staged)
+        outcome, parts = execute.write(spark, pipeline, sink, write.table, planned, staged)
         self.measures.measured(taken, parts)
         # Running a script's function twice could have visible effects. A check that depends on the time measures
         # something else in the next batch.
@@ -386,15 +386,15 @@ class TableWriter:
         planned = table.linked(planned)
         if self.by.origin is not None and not self.totals.rows_aside:
             table.check(planned, self.by.origin)
-        self._publish_documents(spark, pipeline, sink, opened, planned)
+        self._publish_documents(spark, pipeline, sink, table, planned)
 
     def _publish_documents(
-        self, spark: SparkSession, pipeline: Pipeline, sink: DocumentSink, target: commit.Target, planned: Manifest
+        self, spark: SparkSession, pipeline: Pipeline, sink: DocumentSink, table: commit.OpenTable, planned: Manifest
     ) -> None:
         pipeline, taken = self.measures.taken_along(pipeline)
-        outcome, parts = execute.write(spark, pipeline, sink, target, planned)
+        outcome, parts = execute.write(spark, pipeline, sink, table, planned)
         self.measures.measured(taken, parts)
-        self.totals.add(outcome, parts, target, sink.store.dataset)
+        self.totals.add(outcome, parts, table.target, sink.store.dataset)
         self._published(planned.key, sink.store.place, outcome.rows, 0)
 
     def _put_documents(self, spark: SparkSession, pipeline: Pipeline, sink: UnrecordedSink) -> None:

@@ -107,7 +107,8 @@ class Lease:
         self._ttl_secs = ttl_secs
         self._left = threading.Event()
         self._lost = threading.Event()
-        self._renewer = threading.Thread(target=self._renew, name="gluepot-lease", daemon=True)
+        self._renewed_secs = clock.monotonic()
+        self._renewer = threading.Thread(target=self._keep_renewing, name="gluepot-lease", daemon=True)
         self._renewer.start()
 
     @property
@@ -143,17 +144,35 @@ class Lease:
                 f" {self._ttl_secs:.0f} s; this one ends",
             )
 
-    def _renew(self) -> None:
-        while not self._left.wait(self._ttl_secs / 3):
+    def confirm(self) -> None:
+        """Make sure that no other driver can have taken over by now; ask the storage if renewing it is overdue.
+
+        A driver that was suspended, or whose beats did not arrive, does not know yet that it was replaced.
+
+        Raises:
+            LeaseHeld: another driver has taken over.
+            EtlError, OSError: the storage cannot be reached, so nobody knows.
+        """
+        if self._clock.monotonic() - self._renewed_secs > self._ttl_secs / 2:
+            self._renew()
+        self.check()
+
+    def _keep_renewing(self) -> None:
+        while not self._left.wait(self._ttl_secs / 3) and not self.is_lost:
             try:
-                newest = _newest(self._storage)
-                if newest is not None and newest.number > self._owner.number:
-                    self._lost.set()
-                    log.error("lease_lost", to_host=newest.host, to_pid=newest.pid)
-                    return
-                _put_beat(self._storage, self._owner, Beat(self._clock.epoch()))
+                self._renew()
             except (EtlError, OSError) as error:
                 log.warning("lease_not_renewed", reason=str(error))
+
+    def _renew(self) -> None:
+        began_secs = self._clock.monotonic()
+        newest = _newest(self._storage)
+        if newest is not None and newest.number > self._owner.number:
+            self._lost.set()
+            log.error("lease_lost", to_host=newest.host, to_pid=newest.pid)
+            return
+        _put_beat(self._storage, self._owner, Beat(self._clock.epoch()))
+        self._renewed_secs = began_secs
 
 
 def take(

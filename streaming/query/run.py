@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from gluepot.commit import Journal, Origin, QueryWrites
+from gluepot.commit import Background, Journal, Origin, QueryWrites
 from gluepot.commit.record import input_text
 from gluepot.connectors.documents import sink as documents
 from gluepot.connectors.positions import StreamPositions
@@ -164,6 +164,7 @@ class Query:
         self._schema = RecordSchema()
         self._journal: Journal | None = None
         self._known: KnownTargets | None = None
+        self._clearing = Background()
         self._rolling: threading.Thread | None = None
         self._scope = Scope()
         self._prediction = Prediction[Use]()
@@ -188,6 +189,7 @@ class Query:
         ):
             self._session.running.add(self)
             watching.callback(self._session.running.discard, self)
+            watching.callback(self._beside, "clearing", self._clearing.finish)
             watching.callback(self._beside, "ledger_positions", self._ledger_positions.note)
             self._tell(lease="held")
             self._before_first_start()
@@ -357,7 +359,7 @@ class Query:
         try:
             self._scope.refuse_late_writes()
             assert self._lease is not None  # taken before the first attempt
-            self._lease.check()
+            self._lease.confirm()
             self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
             reach("batch.planned")
             self._checkpoint.keep_planned(batch_id)
@@ -532,7 +534,15 @@ class Query:
         known = self._known
         if known is None or known.tables.query_id != query_id:
             self._journal = Journal(self._checkpoint.storage, token)
-            tables = QueryWrites(query_id, token, self._journal, self._checkpoint.replaced_query_ids())
+            assert self._lease is not None  # taken before the first attempt
+            tables = QueryWrites(
+                query_id,
+                token,
+                self._journal,
+                self._checkpoint.replaced_query_ids(),
+                background=self._clearing,
+                confirm=self._lease.confirm,
+            )
             known = self._known = KnownTargets(tables) if known is None else replace(known, tables=tables)
         return known
 

@@ -22,7 +22,7 @@ from gluepot.bookmarks.ledger.connect import open_ledger
 from gluepot.bookmarks.ledger.lease import begin_run, this_process
 from gluepot.bookmarks.ledger.owner_lock import OwnerLock
 from gluepot.bookmarks.run_journal import RunJournal
-from gluepot.commit import FILES, Journal, Origin, QueryWrites, Target, Write, adopted, place_digest, publish
+from gluepot.commit import FILES, Journal, Origin, QueryWrites, Target, Write, place_digest
 from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.clock import SystemClock
 from gluepot.core.storage import LocalStorage
@@ -123,10 +123,10 @@ def _write(
     target, planned = Target(table, table), Manifest(key, (), () if digest else (read,), digest, token)
     opened = writes.open(target, planned, Write(FILES, table.url, key.ctx), lambda _: None)
     opened.check(planned, Origin("checkpoint"))
-    if adopted(target, planned):
+    if opened.adopted(planned):
         return
     manifest = staged(target, [read], attempt=uuid4().hex[:8], key=key, token=token)
     if digest:
         parts = [replace(part, ranges=()) for part in manifest.parts]
         manifest = replace(manifest, parts=parts, offsets_digest=digest)
-    publish(target, manifest)
+    opened.publish(manifest)

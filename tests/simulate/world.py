@@ -7,8 +7,10 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from tests.model.changes import Change
+from tests.simulate import threads
 from tests.simulate.threads import Killed, Process, Scheduler, pause
 
 _STALL = 0.0005
@@ -17,6 +19,21 @@ _CHANGES = frozenset({"put", "create", "copy", "delete", "link", "rename", "unli
 
 class Violation(AssertionError):
     """A promise was broken: records are lost, doubled or invented, a reader saw half of a batch, nothing goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A batch that runs, or ran when its driver died.
+
+    Args:
+        number: counts the runs of all batches.
+        batch_id: id of the batch.
+        pid: of the driver; later drivers have greater ones.
+    """
+
+    number: int
+    batch_id: int
+    pid: int
 
 
 class World:
@@ -36,7 +53,7 @@ class World:
         self.watchers: list[Callable[[Change], None]] = []
         self.commits_refused_until = 0.0
         self._runs = itertools.count()
-        self._under_way: list[tuple[int, int]] = []
+        self._under_way: list[_Run] = []
         self.processes: list[Process] = []
         self.notes: list[tuple[float, str]] = []
         self.trace: deque[tuple[float, str]] = deque(maxlen=remembered)
@@ -62,18 +79,26 @@ class World:
     @contextmanager
     def during(self, batch_id: int) -> Iterator[None]:
         """Let a batch be under way while this is open; if it ends by an error, until a later run of the batch ends."""
-        own = next(self._runs)
-        self._under_way.append((own, batch_id))
+        own = _Run(next(self._runs), batch_id, threads.process().pid)
+        self._under_way.append(own)
         yield
-        self._under_way = [(run, batch) for run, batch in self._under_way if batch != batch_id or run > own]
+        self._under_way = [one for one in self._under_way if one.batch_id != batch_id or one.number > own.number]
 
     def begin_function(self, batch_id: int) -> None:
-        """The function is called for a batch: nobody runs an earlier one again."""
-        self._under_way = [(run, batch) for run, batch in self._under_way if batch >= batch_id]
+        """The function is called for a batch: neither this driver nor an earlier one runs a batch before it again.
+
+        A later driver may: it has replaced this one, which has not noticed that yet.
+        """
+        pid = threads.process().pid
+        self._under_way = [one for one in self._under_way if one.batch_id >= batch_id or one.pid > pid]
 
     def is_under_way(self, batch_id: int) -> bool:
-        """Tell whether a batch runs, or ran when its driver died, so that its tables are between two attempts."""
-        return any(batch == batch_id for _, batch in self._under_way)
+        """Tell whether a batch, or one before it, runs, or ran when its driver died.
+
+        The tables of such a batch are between two attempts. A driver that does not know yet that it was replaced may
+        have committed the batches behind it.
+        """
+        return any(one.batch_id <= batch_id for one in self._under_way)
 
     def is_any_under_way(self) -> bool:
         """Tell whether some batch has begun and not ended."""

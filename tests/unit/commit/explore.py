@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
-from gluepot.commit import FILES, QueryWrites, Target, Write, adopted, place_digest, publish, recover
+from gluepot.commit import FILES, OpenTable, QueryWrites, Target, Write, live, place_digest, publish, recover
 from gluepot.connectors.files.sink.layout import INTENTS
 from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import EtlError, LeaseHeld, TransientError
@@ -44,11 +44,13 @@ class Violation(AssertionError):
 def run_driver(target: Target, token: int, ranges: Sequence[SourceRange]) -> None:
     """Do with one batch what the engine does: recover, run it, try again after trouble that may pass."""
     recover(target, KEY.query_id, token)
+    listed = frozenset((one.key.ctx, one.key.batch_id) for one in live(target.table).tail)
+    table = OpenTable(target, KEY.batch_id, listed=listed)
     for attempt in range(_TRIES):
-        if adopted(target, Manifest(KEY, ranges=ranges, token=token)):
+        if table.adopted(Manifest(KEY, ranges=ranges, token=token)):
             return
         with suppress(TransientError):
-            publish(target, staged(target, ranges, attempt=f"try-{attempt}", token=token))
+            table.publish(staged(target, ranges, attempt=f"try-{attempt}", token=token))
             return
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import Literal
 
-from gluepot.commit import FILES, Journal, QueryWrites, Target, Write, abort, adopted, publish
+from gluepot.commit import FILES, Journal, QueryWrites, Target, Write, abort
 from gluepot.connectors.values import ManifestPart, SourceRange
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import FileWriter, Storage
@@ -154,12 +154,12 @@ class World:
         target = Target(self.table(step.table), self.table(step.table))
         planned = replace(writer.next_write(step.table, step.ctx), work=step.work)
         key, token = planned.key, planned.token
-        writer.targets.tables.open(target, planned, Write(FILES, step.table, key.ctx), lambda _: None)
-        if adopted(target, planned):
+        table = writer.targets.tables.open(target, planned, Write(FILES, step.table, key.ctx), lambda _: None)
+        if table.adopted(planned):
             return
         try:
             made = staged(target, step.rows, attempt=attempt, key=key, token=token)
-            publish(target, replace(planned, parts=[_named(part, key.ctx) for part in made.parts]))
+            table.publish(replace(planned, parts=[_named(part, key.ctx) for part in made.parts]))
         except TransientError:
             abort(target, key, f"{token}/{attempt}")
             raise

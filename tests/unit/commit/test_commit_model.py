@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-from gluepot.commit import FILES, QueryWrites, Target, place_digest
+from gluepot.commit import FILES, OpenTable, QueryWrites, Target, place_digest
 from gluepot.commit import Write as Announced
 from gluepot.commit.decide import Skip, Write, decide
 from gluepot.commit.record import CommitRecord
@@ -154,6 +154,14 @@ def equal_input_is_skipped_whatever_the_work(monkeypatch):
     monkeypatch.setattr(publish, "decide", by_input)
 
 
+def every_write_is_taken_for_new(monkeypatch):
+    monkeypatch.setattr(OpenTable, "_is_new", lambda _table, _key: True)
+
+
+def own_tries_are_not_noted(monkeypatch):
+    monkeypatch.setattr(OpenTable, "tries", lambda _table, _key: None)
+
+
 @pytest.mark.slow
 def test_tables_written_in_another_order_need_nothing_taken_back(monkeypatch):
     nothing_is_taken_back(monkeypatch)
@@ -176,6 +184,8 @@ def test_tables_written_in_another_order_need_nothing_taken_back(monkeypatch):
         (nothing_is_taken_back, messages.one_fault),
         (a_new_query_settles_its_own_publications_alone, explore.rewound),
         (equal_input_is_skipped_whatever_the_work, messages.one_fault),
+        (every_write_is_taken_for_new, messages.one_fault),
+        (own_tries_are_not_noted, messages.one_fault),
     ],
 )
 def test_a_wrong_version_is_caught(monkeypatch, wrong: Callable[[pytest.MonkeyPatch], None], situations: Explore):

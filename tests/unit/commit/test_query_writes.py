@@ -49,7 +49,7 @@ class Driver:
         planned = Manifest(key, (), RANGES, token=self.token, work=place)
         table = self.writes.open(target, planned, Write(FILES, place, ctx), lambda _: None)
         made = staged(target, RANGES, attempt="a", key=key, token=self.token)
-        publish(target, replace(table.linked(planned), parts=made.parts))
+        table.publish(replace(table.linked(planned), parts=made.parts))
         table.count(key, 0)
 
 

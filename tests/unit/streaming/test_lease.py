@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from gluepot.core.clock import FakeClock, SystemClock
-from gluepot.core.errors import CheckpointError, LeaseHeld
+from gluepot.core.errors import CheckpointError, LeaseHeld, TransientError
 from gluepot.core.storage import LocalStorage, Storage
 from gluepot.streaming.checkpoints.lease import (
     Beat,
@@ -167,6 +167,37 @@ def test_an_owner_learns_that_another_one_came(storage):
         lease.check()
     lease.__exit__()
     assert not json.loads(storage.get("gluepot/lease/1.beat"))["released"]
+
+
+def test_an_owner_whose_beats_did_not_go_out_asks_before_it_begins_a_batch(storage):
+    clock = FakeClock(1.0)
+    with take(storage, clock, host=HERE, ttl_secs=600.0) as lease:
+        storage.put("gluepot/lease/2.json", json.dumps({"number": 2, "token": 9**20, "host": THERE, "pid": 1}).encode())
+        lease.confirm()  # renewed a moment ago
+        clock.sleep(301.0)
+        lease.check()
+        with pytest.raises(LeaseHeld, match="another driver took over"):
+            lease.confirm()
+
+
+def test_an_owner_that_cannot_ask_begins_no_batch(tmp_path):
+    class Gone(LocalStorage):
+        def list(self, folder, skip=()):
+            if self.url == str(tmp_path) and gone:
+                raise TransientError("no answer")
+            return super().list(folder, skip)
+
+    gone: list[bool] = []
+    clock = FakeClock(1.0)
+    with take(Gone(tmp_path), clock, host=HERE, ttl_secs=600.0) as lease:
+        clock.sleep(301.0)
+        gone.append(True)
+        with pytest.raises(TransientError, match="no answer"):
+            lease.confirm()
+        gone.clear()
+        lease.confirm()
+        gone.append(True)
+        lease.confirm()  # it has just been renewed
 
 
 def test_only_the_last_owners_are_kept(storage):

@@ -365,7 +365,8 @@ def _crawl(result: Mapping[str, Any]) -> Iterator[str]:
     yield _row(("", *(_STORES[name] for name in stores)))
     yield _row(("---", *("---:" for _ in stores)))
     for title, side in (("First crawl", "first"), ("Crawl of everything again", "again")):
-        yield _row((title, *(f"{one[side]['secs']:,} s, {one[side]['peak_mb']} MB" for one in stores.values())))
+        if all(side in one for one in stores.values()):
+            yield _row((title, *(f"{one[side]['secs']:,} s, {one[side]['peak_mb']} MB" for one in stores.values())))
     for title, side in (("One new folder, s", "new"), ("Bare listing, s", "bare")):
         yield _row((title, *(", ".join(map(str, one[side]["secs"])) for one in stores.values())))
     yield ""

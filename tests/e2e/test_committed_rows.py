@@ -1,6 +1,6 @@
 """Rows counted over runs that are killed, fail and try again: the metric, the manifests and the table agree.
 
-Two runs are killed, and in `make test-long` six. GLUEPOT_COMMITTED_KILLS=20 kills as many there.
+GLUEPOT_COMMITTED_KILLS=20 kills as many runs.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from contextlib import suppress
 from random import Random
 from urllib.error import URLError
 
-import pytest
-
 from gluepot.servers.ports import free_port
 from tests.e2e.jobs import SCRIPTS, Job, arguments, column
 from tests.scrape import scrape
 
-MANY_KILLS = int(os.environ.get("GLUEPOT_COMMITTED_KILLS", "6"))
+KILLS = int(os.environ.get("GLUEPOT_COMMITTED_KILLS", "3"))
 SENT_PER_RUN = 250
 BATCH_ROWS = 100  # as the script limits them
 
@@ -42,9 +40,8 @@ def committed_rows(url: str) -> float | None:
     return None
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(MANY_KILLS, marks=pytest.mark.long)])
-def test_rows_committed_over_kills_and_retries_are_the_rows_of_the_table(launch, topic, tmp_path, kills):
-    chance = Random(kills)
+def test_rows_committed_over_kills_and_retries_are_the_rows_of_the_table(launch, topic, tmp_path):
+    chance = Random(KILLS)
     table = tmp_path / "table"
     (tmp_path / "temp").mkdir()
     sent, shown = 0, [0.0]
@@ -64,7 +61,7 @@ def test_rows_committed_over_kills_and_retries_are_the_rows_of_the_table(launch,
             shown.append(rows)
         return shown[-1]
 
-    for n in range(kills):
+    for n in range(KILLS):
         topic.send_numbers(range(sent, sent + SENT_PER_RUN))
         sent += SENT_PER_RUN
         job, url = run(*ENDS[n % len(ENDS)])

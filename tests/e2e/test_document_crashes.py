@@ -30,6 +30,9 @@ SECS = 300.0
 BATCH_RECORDS = 20
 # Each start first finishes the batch in which the start before it was killed, and is then killed in the next one. A
 # batch is two calls of most services, so that a kill after the first call leaves half of a batch.
+FEW_KILLS = ("documents.sent", "documents.put@2", "publish.created@2")
+"""Between two calls, after all of them, and when the batch is committed. `make test-long` also kills at the other points:
+at `batch.staged` the store holds what it holds at `documents.put`, and at `batch.settled` nothing is left to do."""
 KILLS = ("documents.sent", "documents.put@2", "batch.staged@2", "publish.created@2", "batch.settled@2")
 RANDOM_KILLS = 20
 ALIVE_SECS = (2.0, 8.0)
@@ -139,6 +142,13 @@ def store(request) -> Store:
     return made
 
 
+EACH_WITH_KILLS = [
+    pytest.param(mongodb_store, FEW_KILLS, id="mongodb"),
+    pytest.param(mongodb_store, KILLS, id="mongodb-all", marks=pytest.mark.long),
+    *(pytest.param(*one.values, KILLS, id=one.id, marks=one.marks) for one in STORES[1:]),
+]
+
+
 @pytest.fixture
 def start(launch: Launcher, kafka: str, store: Store, tmp_path):
     """Starts the job over a topic whose last record is no JSON."""
@@ -174,8 +184,9 @@ def finish_although_killed(start, kills: Sequence[str], fired: Path) -> range:
     return numbers
 
 
-def test_a_job_killed_while_it_puts_rows_leaves_each_there_once(start, store, tmp_path):
-    numbers = finish_although_killed(start, KILLS, tmp_path / "fired")
+@pytest.mark.parametrize(("store", "kills"), EACH_WITH_KILLS, indirect=["store"])
+def test_a_job_killed_while_it_puts_rows_leaves_each_there_once(start, store, kills, tmp_path):
+    numbers = finish_although_killed(start, kills, tmp_path / "fired")
     assert store.wrong(numbers) == NOTHING
     assert refused(tmp_path / "temp") == [b"{ no json"]
 

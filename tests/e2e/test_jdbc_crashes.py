@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import psycopg
+import pytest
 
 from tests.e2e.jobs import SCRIPTS
 from tests.postgresql import new_database
@@ -20,9 +21,15 @@ KILLS = {
     "job.committing": True,
     "job.committed": True,
 }
+FEW_KILLS = {place: KILLS[place] for place in ("jdbc.staged", "jdbc.publishing", "jdbc.published", "job.committing")}
+"""One for each state of the database. `make test-long` also kills before and after the commit is stored, where the rows
+are visible as well; test_bookmarked_crashes.py kills there a job that writes files."""
 
 
-def test_a_job_killed_between_its_write_and_its_commit_has_copied_every_row_once(launch, tmp_path, postgresql):
+@pytest.mark.parametrize(
+    "kills", [pytest.param(FEW_KILLS, id="few"), pytest.param(KILLS, id="all", marks=pytest.mark.long)]
+)
+def test_a_job_killed_between_its_write_and_its_commit_has_copied_every_row_once(launch, tmp_path, postgresql, kills):
     with new_database(postgresql) as url, psycopg.connect(url, autocommit=True) as database:
 
         def start(failpoint: dict[str, str]):
@@ -37,12 +44,12 @@ def test_a_job_killed_between_its_write_and_its_commit_has_copied_every_row_once
             return [row[0] for row in database.execute("SELECT id FROM copies ORDER BY id")]
 
         database.execute("CREATE TABLE orders AS SELECT n::bigint AS id FROM generate_series(1, 100) AS n")
-        for rows, (place, visible) in enumerate(KILLS.items(), start=100):
+        for rows, (place, visible) in enumerate(kills.items(), start=100):
             assert start({"GLUEPOT_FAILPOINT": place}).exit_code() == KILLED, place
             assert copied() == (list(range(1, rows + 1)) if visible else []), place
             database.execute("INSERT INTO orders VALUES (%s)", [rows + 1])
         again = start({})
         assert again.exit_code() == 0, again.err
         staged = database.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'gluepot_stage%'").fetchone()
-        assert copied() == list(range(1, 101 + len(KILLS)))
+        assert copied() == list(range(1, 101 + len(kills)))
     assert staged == (0,)

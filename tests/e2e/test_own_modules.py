@@ -124,7 +124,8 @@ def test_python_with_modules_beside_the_script(launch, beside, tmp_path):
     )
 
 
-@pytest.mark.parametrize("beside_the_script", [True, False])
+# Where modules are also beside the script, `python` above finds them there as `spark-submit` does.
+@pytest.mark.parametrize("beside_the_script", [pytest.param(True, marks=pytest.mark.long), False])
 def test_spark_submit_with_py_files(launch, beside, alone, archive, tmp_path, beside_the_script):
     script = beside if beside_the_script else alone(early="")
     # The archive of classes, which `gluepot run` uses by itself, saves processor time in the start of the JVM.

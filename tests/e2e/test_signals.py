@@ -46,7 +46,8 @@ def test_a_sigterm_in_mid_batch_ends_the_job_with_0_and_the_next_start_completes
     assert column(tmp_path / "table", "n") == list(range(300))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+# A SIGTERM to the driver alone and one to every process are the tests before and after this one.
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGINT])
 def test_a_signal_to_the_whole_group_finishes_the_batch(numbers_job, tmp_path, number):
     job = numbers_job(3)
 
@@ -101,7 +102,10 @@ def test_signals_to_the_whole_group_at_any_moment_lose_nothing(launch, topic, tm
     assert column(tmp_path / "table", "n") == list(range(2_000)), seed
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+# Both signals have one handler, and a first SIGINT is that of the group above: twice the same one is tried with SIGTERM.
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.long)]
+)
 def test_a_second_signal_ends_the_job_at_once_and_leaves_no_process_behind(numbers_job, number, code):
     job = numbers_job(60)
     started_by_it = psutil.Process(job.process.pid).children(recursive=True)

@@ -49,11 +49,24 @@ def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on
     assert column(tmp_path / "table", "n") == list(range(300))
 
 
+# The places are before anything is published, and just before all of it is: in between a batch is seen as before. That a
+# driver may be paused before each single action is shown by tests/unit/commit/test_commit_model.py for the same code.
 @each_round
-def test_paused_drivers_that_wake_up_after_their_lease_publish_nothing(start, tmp_path, round_number):
+@pytest.mark.parametrize(
+    "places",
+    [
+        pytest.param(["batch.staged", "publish.manifest_temp"], id="first and last"),
+        pytest.param(
+            ["batch.staged", "publish.intent", "storage.moved", "publish.manifest_temp"],
+            id="all",
+            marks=pytest.mark.long,
+        ),
+    ],
+)
+def test_paused_drivers_that_wake_up_after_their_lease_publish_nothing(start, tmp_path, round_number, places):
     zombies = []
     # Each driver takes the checkpoint over from the one before it, runs the open batch anew, and is paused in it.
-    for place in ("batch.staged", "publish.intent", "storage.moved", "publish.manifest_temp"):
+    for place in places:
         zombie = start("--lease-secs", "2", GLUEPOT_FAILPOINT=place, GLUEPOT_FAILPOINT_ACTION="stop")
         python = psutil.Process(zombie.process.pid)
         zombie.wait_until(lambda python=python: python.status() == psutil.STATUS_STOPPED, f"the pause at {place}")

@@ -16,6 +16,7 @@ from gluepot.servers.kafka import JAR_SET, KafkaBroker
 from gluepot.servers.topics import create_topic
 from gluepot.spark.class_archive import archive_path, recording
 from gluepot.spark.java import ensure_java
+from gluepot.spark.spark_env import LAUNCHER_OPTIONS
 
 TRAINING = Path(__file__).parent / "training.py"
 TRAINING_SECS = 300.0
@@ -87,7 +88,8 @@ def _train(archive: Path, folder: Path) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     env |= {
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_SUBMIT_OPTS": recording("", archive),
+        # The job runs its code a few times: to compile it well is lost time. The archive suits every collector.
+        "SPARK_SUBMIT_OPTS": recording(LAUNCHER_OPTIONS, archive),
         "TMPDIR": str(folder),
     }
     command = [sys.executable, "-m", "gluepot", "run", str(TRAINING), "--max-batches", "1", "--master", "local[2]"]

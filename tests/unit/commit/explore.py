@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
-from gluepot.commit import FILES, OpenTable, QueryWrites, Target, Write, live, place_digest, publish, recover
+from gluepot.commit import FILES, OpenTable, QueryWrites, Target, Write, place_digest, publish, published, recover
 from gluepot.connectors.files.sink.layout import INTENTS
 from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import EtlError, LeaseHeld, TransientError
@@ -44,8 +44,8 @@ class Violation(AssertionError):
 def run_driver(target: Target, token: int, ranges: Sequence[SourceRange]) -> None:
     """Do with one batch what the engine does: recover, run it, try again after trouble that may pass."""
     recover(target, KEY.query_id, token)
-    listed = frozenset((one.key.ctx, one.key.batch_id) for one in live(target.table).tail)
-    table = OpenTable(target, KEY.batch_id, listed=listed)
+    found = published(target, KEY)
+    table = OpenTable(target, KEY.batch_id, listed=frozenset([(KEY.ctx, KEY.batch_id)] if found else []))
     for attempt in range(_TRIES):
         if table.adopted(Manifest(KEY, ranges=ranges, token=token)):
             return

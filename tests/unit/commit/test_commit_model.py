@@ -33,7 +33,7 @@ Explore = Callable[[], int]
         (explore.killed_before_lost_power, 50),
         (explore.two_drivers, 1000),
         (explore.taken_over_while_recovering, 30),
-        (explore.three_drivers, 2500),
+        (explore.three_drivers, 2300),
         (explore.rewound, 16),
         (messages.one_fault, 3000),
     ],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
 
 import pyarrow as pa
 import pytest
@@ -42,14 +43,26 @@ def rolled(storage: MemoryStorage, batch_id: int, token: int = 1) -> MemoryStora
     return storage
 
 
+@cache
+def files_of_long_table(rolled_up_to: int) -> Mapping[str, bytes]:
+    """The files are bytes and made once; each test gets a storage of its own that holds them."""
+    storage = table(*map(record, range(2500)), record(3, query_id="another", previous=None))
+    return rolled(storage, rolled_up_to).files
+
+
 def long_table() -> MemoryStorage:
-    return table(*map(record, range(2500)), record(3, query_id="another", previous=None))
+    return MemoryStorage(dict(files_of_long_table(0)))
+
+
+def rolled_table() -> MemoryStorage:
+    """The long table whose two whole folders are rolled up."""
+    return MemoryStorage(dict(files_of_long_table(2500)))
 
 
 def test_what_is_live_does_not_change_when_manifests_are_rolled_up():
     storage = long_table()
     before = live(storage)
-    rolled(storage, 2500)
+    rolled(storage, 2500)  # and not `rolled_table()`: here it is done to the table that was read
     after = live(storage)
     assert len(before.tail) == len(before) == len(after) == 2501
     assert [one.key.batch_id for one in after.tail] == [3, *range(2000, 2500)]
@@ -80,7 +93,7 @@ def test_a_listing_leaves_out_what_is_rolled_up():
             self.listed += len(found)
             return found
 
-    storage = Counting(rolled(long_table(), 2500).files)
+    storage = Counting(rolled_table().files)
     live(storage)
     assert storage.listed == 2 * 501 + len(storage.list(ROLLUPS))
 
@@ -102,7 +115,7 @@ def test_a_history_is_the_same_but_for_the_batches_that_border_on_each_other():
 
 
 def test_rows_are_counted_with_those_that_are_rolled_up():
-    published = live(rolled(long_table(), 2500))
+    published = live(rolled_table())
     planned = CommitKey(Q, 2500, "sink")
     assert Tally.of(published.tail, planned, published.summaries[Q].rows_out).total == 2500 * 20
 
@@ -140,7 +153,7 @@ def test_columns_are_the_same(made):
 
 
 def test_a_summary_and_an_index_come_back_as_they_were_written():
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     (key,) = [one for one in storage.files if one.endswith("/2.json")]
     index = index_of(storage, Q)
     assert Index.from_bytes(2, storage.files[key]) == index
@@ -151,7 +164,7 @@ def test_a_summary_and_an_index_come_back_as_they_were_written():
 
 
 def test_the_index_is_as_large_for_many_batches_as_for_few():
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     assert len(storage.get(rollup_index_key(Q, 2))) < 1500
 
 
@@ -159,7 +172,7 @@ def test_the_index_is_as_large_for_many_batches_as_for_few():
 
 
 def test_a_batch_that_is_published_again_is_read_anew():
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     again = record(1500, generation=2, rows_out=7)
     assert create_again(storage, again)
     assert sorted(index_of(storage, Q).files) == [0]
@@ -241,7 +254,7 @@ def test_files_that_no_index_names_are_removed_after_a_while():
 
 
 def test_a_reader_whose_rollup_was_replaced_is_told_to_open_the_table_again():
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     opened = live(storage)
     unroll(storage, Q, 1000)
     storage.delete([opened.rolled_up[Q].files[1000]])
@@ -251,7 +264,7 @@ def test_a_reader_whose_rollup_was_replaced_is_told_to_open_the_table_again():
 
 @pytest.mark.parametrize(("damage", "what"), [(None, "is gone"), (b"PAR1", "cannot be read")])
 def test_a_rollup_that_is_damaged_says_that_it_is_only_a_copy(damage, what):
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     key = index_of(storage, Q).files[0]
     storage.delete([key])
     if damage:
@@ -264,7 +277,7 @@ def test_a_rollup_that_is_damaged_says_that_it_is_only_a_copy(damage, what):
 
 @pytest.mark.parametrize("text", [b"", b"[]", b'{"version": 2}', b'{"version": 1}'])
 def test_an_index_that_is_damaged_is_named(text):
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     key = rollup_index_key(Q, 2)
     storage.put(key, text)
     with pytest.raises(CheckpointError, match=key):
@@ -292,7 +305,7 @@ def test_a_folder_that_lacks_a_manifest_is_not_rolled_up_unless_that_is_accepted
 
 
 def test_what_is_rolled_up_is_not_missed_when_its_manifests_go():
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     storage.delete(key for key in storage.list(COMMITS) if "/000000001000/" in key)
     assert live(storage).missing() == []
     assert len(list(live(storage))) == 2501
@@ -340,7 +353,7 @@ def test_a_crash_while_manifests_are_moved_loses_none():
 
 
 def test_no_query_is_confused_with_another():
-    storage = rolled(long_table(), 2500)
+    storage = rolled_table()
     assert list(indexes(storage)) == [Q]
     assert index_of(storage, "another") == Index("another")
     assert isinstance(live(storage), Published)

@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from gluepot.catalog.connect import open_catalog
+from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.catalog.values import Database, Partition, Table
-from gluepot.core.clock import FakeClock
+from gluepot.core.clock import FakeClock, SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalSource
 from gluepot.crawl import run
@@ -427,7 +428,6 @@ POINTS = (
 def test_a_crawl_that_is_killed_leaves_the_catalog_as_before_or_as_after(tmp_path, lake, point, change):
     environ = {**os.environ, "GLUEPOT_STATE": str(tmp_path / "state")}
     command = [sys.executable, "-m", "gluepot", "crawl", str(lake), "--database", "web", "--output", "json"]
-    show = [sys.executable, "-m", "gluepot", "catalog", "list", "web", "--output", "json"]
 
     def crawled(**more):
         return subprocess.run(
@@ -435,8 +435,9 @@ def test_a_crawl_that_is_killed_leaves_the_catalog_as_before_or_as_after(tmp_pat
         ).returncode
 
     def state():
-        plain = json.loads(subprocess.run(show, env=environ, capture_output=True, check=True).stdout)
-        return {one["table"]: (one["columns"], one["partitions"]) for one in plain}
+        """How many columns and partitions each table has, for whoever opens the catalog now."""
+        with closing(open_catalog(catalog_url(environ), SystemClock())) as catalog:
+            return {one.name: (len(one.storage.columns), len(catalog.partitions(one))) for one in catalog.tables("web")}
 
     put(lake / "a" / "x.parquet", id=1)
     (lake / "b").mkdir()
@@ -444,12 +445,9 @@ def test_a_crawl_that_is_killed_leaves_the_catalog_as_before_or_as_after(tmp_pat
     (lake / "c").mkdir()
     (lake / "c" / "x.json").write_text('{"id": 1}\n')
     days(lake / "d", 1, 2)
-    subprocess.run(
-        [sys.executable, "-m", "gluepot", "catalog", "create-database", "web"],
-        env=environ,
-        check=True,
-        capture_output=True,
-    )
+    (tmp_path / "state").mkdir()
+    with closing(open_catalog(catalog_url(environ), SystemClock())) as made:
+        made.add_database(Database("web"))
     before, after = {}, {"a": (1, 0), "b": (2, 0), "c": (1, 0), "d": (3, 2)}
     if change:
         assert crawled() == 0

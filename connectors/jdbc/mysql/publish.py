@@ -388,8 +388,8 @@ class MysqlPublication:
             refused += len(found)
             if refused > most:
                 raise ConfigError(
-                    f"More than {MOST_REFUSED} rows of one upsert into {self.name.qualified} were refused, the last ones"
-                    f" without a value in their key {column!r}; leave such rows out, or name another key in upsertKeys."
+                    f"More than {MOST_REFUSED} rows of one upsert into {self.name.qualified} were refused, the last"
+                    f" ones without a value in their key {column!r}; leave such rows out, or name another key."
                 )
             for (ordinal,) in found:
                 self._refuse(staged, ordinal, f"The row has no value in {column!r}, the key of the upsert")

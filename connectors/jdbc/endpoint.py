@@ -96,6 +96,11 @@ class JdbcEndpoint:
         return found[1].lower() if found else POSTGRESQL
 
     @property
+    def jdbc_url(self) -> str:
+        """The URL as Java drivers want it."""
+        return self.url if self.url.startswith("jdbc:") else f"jdbc:{self.url}"
+
+    @property
     def is_arrow_native(self) -> bool:
         """Whether the driver that we ship reads it, and not a driver that the script brings.
 

@@ -24,7 +24,7 @@ from gluepot.frames.schema import merge_schemas
 PREFIX = "gluepot_stage_"
 ORDINAL = "gluepot_ordinal"
 ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
-_ROWS_PER_TASK = 1 << 40
+ROWS_PER_TASK = 1 << 40
 
 # The rows of a batch in the form in which they are sent, and the database's type of each column.
 Stored = tuple[pa.RecordBatch, dict[str, str]]
@@ -156,7 +156,7 @@ class _Stage:
         self.seen = batch.schema if self.seen is None else merge_schemas(self.seen, batch.schema)
         rows, types = self.tables.stored(batch)
         self.nulls.update(name for name in batch.schema.names if name not in types)
-        first = self.task * _ROWS_PER_TASK + self.rows
+        first = self.task * ROWS_PER_TASK + self.rows
         self.rows += batch.num_rows
         ordinals = pa.array(range(first, first + batch.num_rows), pa.int64())
         return rows.append_column(ORDINAL, ordinals), {**types, ORDINAL: self.tables.ordinal_type}

@@ -39,6 +39,8 @@ KNOWN_OPTIONS = (
     "tempformat",
 )
 
+BATCH_ROWS = 10_000
+
 log = get_logger(__name__)
 
 
@@ -62,6 +64,8 @@ class JdbcWriteSettings:
         preactions: SQL run before the rows are written, in the same transaction.
         postactions: SQL run after it, in the same transaction.
         redshift: what only Redshift needs; None for other databases.
+        temp_dir: folder for rows that are not published yet, if the database is written by way of files; may be empty.
+        batch_rows: rows of one INSERT of a Java driver.
     """
 
     endpoint: JdbcEndpoint
@@ -71,6 +75,8 @@ class JdbcWriteSettings:
     preactions: str = ""
     postactions: str = ""
     redshift: RedshiftOptions | None = None
+    temp_dir: str = ""
+    batch_rows: int = BATCH_ROWS
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any], connection: Mapping[str, str] | None = None) -> JdbcWriteSettings:
@@ -98,6 +104,8 @@ class JdbcWriteSettings:
             redshift=RedshiftOptions.from_options({**(connection or {}), **options})
             if endpoint.vendor == REDSHIFT
             else None,
+            temp_dir=str({**(connection or {}), **options}.get("redshiftTmpDir") or "").rstrip("/"),
+            batch_rows=_number(options, "bulkSize", BATCH_ROWS),
         )
 
 
@@ -113,6 +121,13 @@ def _mode(options: Mapping[str, Any]) -> Mode:
         raise ConfigError(
             f"mode is {given!r}; use one of {names}.{did_you_mean(str(given), names.split(', '))}"
         ) from None
+
+
+def _number(options: Mapping[str, Any], option: str, default: int) -> int:
+    given = str(options.get(option) or default).strip()
+    if not given.isdecimal() or int(given) < 1:
+        raise ConfigError(f"{option} is {given!r}; use a whole number of 1 or more.")
+    return int(given)
 
 
 def _names(options: Mapping[str, Any], option: str) -> tuple[str, ...]:

@@ -95,6 +95,12 @@ def add_driver(spark: SparkSession, jar: str) -> None:
     if jar.startswith("/") and not Path(jar).is_file():
         raise ConfigError(_no_archive(jar))
     spark.sql(f"ADD JAR '{jar}'")
+    if jar.startswith("/"):
+        # Spark's own threads read the exceptions of tasks, and know the classes of the loader above alone.
+        jvm: Any = spark._jvm  # noqa: SLF001  as above
+        above = spark._jsparkSession.sharedState().jarClassLoader().getParent()  # noqa: SLF001  as above
+        with suppress(Py4JError):  # it takes archives if Spark was started as usual
+            above.addURL(jvm.java.io.File(jar).toURI().toURL())
     _ADDED.add(added)
 
 

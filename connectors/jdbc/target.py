@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.endpoint import ENDPOINT_OPTIONS, JdbcEndpoint
 from gluepot.connectors.jdbc.redshift_options import REDSHIFT, RedshiftOptions
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError, did_you_mean
@@ -15,13 +15,7 @@ from gluepot.core.logging import get_logger
 from gluepot.core.option_values import is_true
 
 KNOWN_OPTIONS = (
-    "url",
-    "user",
-    "password",
-    "database",
-    "driver",
-    "customJdbcDriverS3Path",
-    "customJdbcDriverClassName",
+    *ENDPOINT_OPTIONS,
     "connectionName",
     "useConnectionProperties",
     "connectionType",

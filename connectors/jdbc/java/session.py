@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _READ_COMMITTED = 2  # java.sql.Connection
 _MOST_CAUSES = 10
+_PASSING = ("SQLTransientException", "SQLRecoverableException", "SQLNonTransientConnectionException")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +273,7 @@ def _translated(error: Py4JJavaError, endpoint: JdbcEndpoint, doing: str) -> Etl
         if cause is None:
             break
         if is_instance_of(gateway, cause, "java.sql.SQLException"):
-            passes = is_instance_of(gateway, cause, "java.sql.SQLTransientException")
+            passes = any(is_instance_of(gateway, cause, f"java.sql.{name}") for name in _PASSING)
             return translated(cause.getSQLState() or "", cause.getMessage() or "", where, passes=passes)
         cause = cause.getCause()
     return PermanentError(f"{where} did not work: {error.java_exception.toString()}")

@@ -314,9 +314,10 @@ class JavaPublication:
         matched = {name: self.session.folded(name) for name in ERROR_COLUMNS}
         numbered = self._staged_in_table(columns, matched, own, rejects)
         identity = ("id", "query_id", "batch_id", "ctx", "target")
+        given = [f"CAST(? AS {statements.own_type(self.session.dialect, REJECTS, one)})" for one in identity]
         self.session.run(
             f"INSERT INTO {own} ({self._names(*identity, *ERROR_COLUMNS)})"
-            f" SELECT {', '.join('?' * len(identity))}, {self._names(*ERROR_COLUMNS)}"
+            f" SELECT {', '.join(given)}, {self._names(*ERROR_COLUMNS)}"
             f" FROM {self._place(numbered.table)}",
             [self._id, self.key.query_id, self.key.batch_id, self.key.ctx, self.name.qualified],
         )

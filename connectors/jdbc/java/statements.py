@@ -120,6 +120,13 @@ def _digest(parts: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def own_type(dialect: WriteDialect, table: str, column: str) -> str:
+    """Return the type of a column of a table of ours."""
+    types = {"key": dialect.key_text, "long": dialect.long_text, "name": dialect.key_text.replace("255", "2000")}
+    kind = _OWN[table][column]
+    return types.get(kind) or dialect.type_of(kind)
+
+
 def own_columns(table: str) -> list[str]:
     """Return the columns of a table of ours."""
     return list(_OWN[table])
@@ -135,10 +142,9 @@ def create_own(dialect: WriteDialect, table: str, qualified: str, name: Mapping[
         name: each column as it is quoted.
     """
     key = _PRIMARY_KEYS.get(table)
-    types = {"key": dialect.key_text, "long": dialect.long_text, "name": dialect.key_text.replace("255", "2000")}
     columns = [
-        f"{name[column]} {types.get(kind) or dialect.type_of(kind)}{' NOT NULL' if column == key else ''}"
-        for column, kind in _OWN[table].items()
+        f"{name[column]} {own_type(dialect, table, column)}{' NOT NULL' if column == key else ''}"
+        for column in _OWN[table]
     ]
     if key:
         columns.append(f"PRIMARY KEY ({name[key]})")

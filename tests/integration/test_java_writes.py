@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from awsglue.dynamicframe import DynamicFrame
-from gluepot.core.errors import ConfigError, NotSupported, TransientError
+from gluepot.connectors.jdbc.databases import table_database
+from gluepot.connectors.jdbc.target import JdbcWriteSettings
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
+from gluepot.core.errors import ConfigError, NotSupported, PermanentError, TransientError
+from gluepot.engine import jdbc_output
+from gluepot.frames.chunk import Chunk
 from tests.h2 import H2Database
 
 
@@ -103,6 +110,41 @@ def test_a_table_that_no_driver_of_ours_is_needed_for_and_a_server_that_is_away(
         database.write("(1) AS t(id)", "postgresql", url="jdbc:postgresql://127.0.0.1:1/d")
     with pytest.raises(TransientError, match=r"A connection at jdbc:h2:tcp://127\.0\.0\.1:1/mem:x did not work"):
         database.write("(1) AS t(id)", url="jdbc:h2:tcp://127.0.0.1:1/mem:x")
+
+
+def published(database: Database, numbers: Sequence[int], token: int, batch: int = 7) -> Committed | AlreadyCommitted:
+    """Stage and publish numbers as a driver with a token does."""
+    settings = JdbcWriteSettings.from_glue(database.options())
+    tables, key = table_database(settings), CommitKey("query-1", batch, "sink0", "place")
+    name = tables.find()
+    rows = pa.record_batch({"n": pa.array(numbers, pa.int64())})
+    part = tables.sink(key, name).write(iter([Chunk(rows, [])]), 0, f"{token}/0")
+    given = replace(part, files=(), ranges=[SourceRange("kafka", "t", "id", "0", 0, len(numbers))])
+    with tables.publication(key, name) as begun:
+        return jdbc_output._publish(begun, Manifest(key, [given], token=token), list(part.files))[0]
+
+
+def test_rows_that_others_have_changed_or_written_again_are_not_taken_back(database):
+    database.sql("CREATE TABLE copies (n BIGINT)")
+    published(database, [1, 1, 2], 1)
+    for change, back in (
+        ("INSERT INTO copies VALUES (2)", "DELETE FROM copies WHERE n = 2; INSERT INTO copies VALUES (2)"),
+        ("UPDATE copies SET n = 5 WHERE n = 2", "UPDATE copies SET n = 2 WHERE n = 5"),
+    ):
+        database.sql(change)
+        before = database.rows()
+        with pytest.raises(
+            PermanentError, match=r"put 3 rows into .*so it cannot be replaced; remove its rows by hand"
+        ):
+            published(database, [1, 1, 2, 3], 2)
+        assert database.rows() == before
+        database.sql(*back.split("; "))
+    published(database, [1, 1, 2, 3], 3)
+    assert database.rows() == [("1",), ("1",), ("2",), ("3",)]
+    published(database, [4], 3, batch=8)
+    with pytest.raises(PermanentError, match="a later batch ended their record"):
+        published(database, [1], 3)
+    assert len(database.rows()) == 5
 
 
 def test_a_view_is_refused_and_a_quoted_name_keeps_its_letters(database):

@@ -31,7 +31,15 @@ from gluepot.connectors.jdbc.java.session import (
     spark_session,
 )
 from gluepot.connectors.jdbc.java.staging import JavaSink, StagedRows, file_of, files_by_shape, staging_folder
-from gluepot.connectors.jdbc.java.statements import LOCKS, OWN_TABLES, NamePart, name_parts, record_id, write_id
+from gluepot.connectors.jdbc.java.statements import (
+    LOCKS,
+    OWN_TABLES,
+    NamePart,
+    name_parts,
+    record_id,
+    require_one_machine,
+    write_id,
+)
 from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName
 from gluepot.connectors.jdbc.staging import ERROR_COLUMNS, ORDINAL, match_column, merged_types, staging_prefix
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
@@ -453,12 +461,7 @@ def temp_dir_of(settings: JdbcWriteSettings) -> str:
     """
     if settings.temp_dir:
         return settings.temp_dir
-    master = spark_session().sparkContext.master or ""
-    if not master.startswith("local"):
-        raise ConfigError(
-            f"A write to {settings.endpoint.shown} needs a folder that all machines reach for rows that are not"
-            " published yet; give the job --TempDir."
-        )
+    require_one_machine(spark_session().sparkContext.master or "", settings.endpoint.shown)
     return str(Path(tempfile.gettempdir()) / "gluepot-jdbc")
 
 

@@ -106,6 +106,23 @@ def require_rows_only(text: str, option: str) -> list[str]:
     return found
 
 
+def require_one_machine(master: str, database: str) -> None:
+    """Check that all tasks run on this machine, so that they reach its folders.
+
+    Args:
+        master: Spark's master.
+        database: the database, for the message.
+
+    Raises:
+        ConfigError: tasks run on other machines.
+    """
+    if not master.startswith("local") or master.startswith("local-cluster"):
+        raise ConfigError(
+            f"A write to {database} needs a folder that all machines reach for rows that are not published yet; give"
+            " the job --TempDir."
+        )
+
+
 def record_id(key: CommitKey, target: str) -> str:
     """Return the primary key of a write's record: 64 characters, equal for equal keys and tables."""
     return _digest([key.query_id, key.batch_id, key.ctx, target])

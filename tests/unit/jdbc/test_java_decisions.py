@@ -23,6 +23,7 @@ from gluepot.connectors.jdbc.java.statements import (
     name_parts,
     own_columns,
     record_id,
+    require_one_machine,
     require_rows_only,
     write_id,
 )
@@ -138,6 +139,13 @@ def test_statements_that_change_rows_run_in_the_transaction():
         "DELETE FROM t WHERE a = ';'",
         "WITH q AS (SELECT 1 a) SELECT a FROM q",
     ]  # fmt: skip
+
+
+def test_a_cluster_needs_a_folder_that_all_machines_reach():
+    require_one_machine("local[2]", "jdbc:oracle:x")
+    for master in ("yarn", "spark://h:7077", "local-cluster[2,1,1024]"):
+        with pytest.raises(ConfigError, match="A write to jdbc:oracle:x needs a folder that all machines reach"):
+            require_one_machine(master, "jdbc:oracle:x")
 
 
 def test_h2_gets_the_sql_of_the_database_that_it_plays():

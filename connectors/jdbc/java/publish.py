@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from gluepot.connectors.jdbc.java.statements import (
     require_one_machine,
     write_id,
 )
-from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName
+from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName, opened_when_needed
 from gluepot.connectors.jdbc.staging import ERROR_COLUMNS, ORDINAL, match_column, merged_types, staging_prefix
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
@@ -389,23 +389,13 @@ class JavaTables:
     @contextmanager
     def publication(self, key: CommitKey, name: TableName) -> Iterator[JavaPublication]:
         """See `TableDatabase`."""
-        publication: JavaPublication | None = None
-        is_done = False
-        try:
-            with ExitStack() as stack, self._locked(key, name) as begun:
-                opened: list[Session] = []
-
-                def beside() -> Session:
-                    if not opened:
-                        opened.append(stack.enter_context(session(self.settings.endpoint)))
-                    return opened[0]
-
-                publication = JavaPublication(begun, beside, self.settings, key, name)
-                yield publication
-            is_done = True
-        finally:
-            if publication is not None and is_done:
-                self._clear(name, publication)
+        with (
+            opened_when_needed(lambda: session(self.settings.endpoint)) as beside,
+            self._locked(key, name) as begun,
+        ):
+            publication = JavaPublication(begun, beside, self.settings, key, name)
+            yield publication
+        self._clear(name, publication)
 
     def drop_staged(self, key: CommitKey, name: TableName) -> None:
         """See `TableDatabase`."""

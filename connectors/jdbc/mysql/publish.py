@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gluepot.connectors.jdbc.mysql.address import address_of
@@ -35,7 +35,15 @@ from gluepot.connectors.jdbc.mysql.tables import (
     unique_indexes,
 )
 from gluepot.connectors.jdbc.mysql.undo import Undo
-from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REFUSED, REJECTS, Published, TableName
+from gluepot.connectors.jdbc.publishing import (
+    COMMITS,
+    KEPT_BATCHES,
+    REFUSED,
+    REJECTS,
+    Published,
+    TableName,
+    opened_when_needed,
+)
 from gluepot.connectors.jdbc.staging import (
     ERROR_COLUMNS,
     ORDINAL,
@@ -446,14 +454,10 @@ class MysqlTables:
     def publication(self, key: CommitKey, name: TableName) -> Iterator[MysqlPublication]:
         """See `TableDatabase`."""
         acts = bool(self.settings.preactions.strip() or self.settings.postactions.strip())
-        with ExitStack() as stack, self._locked(key, name, guarded=acts) as begun:
-            opened: list[Session] = []
-
-            def beside() -> Session:
-                if not opened:
-                    opened.append(stack.enter_context(session(self.settings.endpoint)))
-                return opened[0]
-
+        with (
+            opened_when_needed(lambda: session(self.settings.endpoint)) as beside,
+            self._locked(key, name, guarded=acts) as begun,
+        ):
             publication = MysqlPublication(begun, beside, self.settings, key, name)
             yield publication
         try:

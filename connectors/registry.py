@@ -209,12 +209,18 @@ def _documents(package: str, name: str) -> Connector:
     )
 
 
+# Connection types that lead to a database.
+_DATABASES = (
+    *("postgresql", "mysql", "sqlserver", "oracle", "snowflake", "redshift"),
+    *("jdbc", "custom.jdbc", "marketplace.jdbc"),
+)
+
 _OWN: Mapping[str, Connector] = {
     "s3": _FILES,
     "file": _READ_ONLY_FILES,
     "parquet": _READ_ONLY_FILES,  # Glue's own library reads these two formats when it is asked for S3
     "orc": _READ_ONLY_FILES,
-    **dict.fromkeys(("postgresql", "mysql", "sqlserver", "oracle", "redshift", "jdbc", "custom.jdbc"), _DATABASE),
+    **dict.fromkeys(_DATABASES, _DATABASE),
     **dict.fromkeys(("delta", "iceberg", "custom.spark", "marketplace.spark"), _LAKE),
     "kafka": _stream("kafka", connection="gluepot.catalog.connections:kafka_options"),
     "kinesis": _stream("kinesis"),

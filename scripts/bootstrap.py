@@ -110,7 +110,7 @@ def main() -> None:
     run("install clients of AWS Glue for tests", *sync, "--project", REPOSITORY / "tests" / "clients", venv=CLIENTS)
     run("install the builder of the documentation", *sync, "--only-group", "docs", venv=DOCS)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
-    for name in ("mongodb-server", "opensearch-server"):
+    for name in ("mongodb-server", "opensearch-server", "h2-server"):
         run(f"fetch {name}, for tests", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", name)
     run("fetch Iceberg, Delta and Spark's Kafka connector", VENV / "bin" / "gluepot", "jars", "fetch")
     if (platform.system(), platform.machine()) == ("Linux", "x86_64"):  # elsewhere tests take the machine's own

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from gluepot.core import logging
 from gluepot.servers.kafka import KafkaBroker
+from tests.h2 import H2, h2_server
 from tests.mariadb import mariadb_server
 from tests.mongodb import mongodb_endpoint
 from tests.opensearch import opensearch_endpoint
@@ -134,6 +135,13 @@ def mariadb() -> Iterator[int]:
     """Port of a MariaDB server that all tests of a process share."""
     with mariadb_server() as port:
         yield port
+
+
+@pytest.fixture(scope="session")
+def h2() -> Iterator[H2]:
+    """A server of H2 that all tests of a process share."""
+    with h2_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

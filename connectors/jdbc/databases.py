@@ -1,9 +1,10 @@
-"""The databases to which a write is published once, by their own clients."""
+"""The databases to which a write is published once: by their own clients, or by a Java driver of the user's."""
 
 from __future__ import annotations
 
-from gluepot.connectors.jdbc.endpoint import MYSQL
+from gluepot.connectors.jdbc.endpoint import MYSQL, POSTGRESQL
 from gluepot.connectors.jdbc.publishing import TableDatabase
+from gluepot.connectors.jdbc.redshift_options import REDSHIFT
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.core.errors import ConfigError, NotSupported
 
@@ -12,7 +13,7 @@ def table_database(settings: JdbcWriteSettings) -> TableDatabase:
     """Return the database that a write goes to.
 
     Raises:
-        NotSupported: no client that we know writes to it once.
+        NotSupported: the script names a driver where none is needed.
         ConfigError: its client is not installed.
     """
     if settings.endpoint.is_arrow_native:
@@ -30,8 +31,11 @@ def table_database(settings: JdbcWriteSettings) -> TableDatabase:
         except ImportError as missing:
             raise ConfigError("A write to MySQL or MariaDB needs PyMySQL; install gluepot[mysql].") from missing
         return MysqlTables(settings)
-    raise NotSupported(
-        f"Writing to {settings.endpoint.shown} through a driver of the script's own",
-        "PostgreSQL, MySQL and MariaDB need none: leave customJdbcDriverS3Path out. For others use"
-        " toDF().write.jdbc(...), which may write a retried batch twice.",
-    )
+    if settings.endpoint.vendor in {POSTGRESQL, REDSHIFT}:
+        raise NotSupported(
+            f"Writing to {settings.endpoint.shown} through a driver of the script's own",
+            "PostgreSQL and Redshift need none: leave customJdbcDriverS3Path out.",
+        )
+    from gluepot.connectors.jdbc.java.publish import JavaTables  # noqa: PLC0415
+
+    return JavaTables(settings)

@@ -39,6 +39,15 @@ _LIBPQ_OF_JDBC = {
 }
 _SESSION_ATTRS = {"primary": "primary", "secondary": "standby", "preferSecondary": "prefer-standby", "any": "any"}
 
+# Scripts of Glue name the class of a connector's driver in className.
+_CLASS_OPTIONS = ("customJdbcDriverClassName", "driver", "className")
+_SNOWFLAKE_OPTIONS = {"sfDatabase": "db", "sfSchema": "schema", "sfWarehouse": "warehouse", "sfRole": "role"}
+ENDPOINT_OPTIONS = (
+    *("url", "user", "password", "database", "customJdbcDriverS3Path", *_CLASS_OPTIONS),
+    *("sfUrl", "sfUser", "sfPassword", *_SNOWFLAKE_OPTIONS),
+)
+"""Options that say where a database is."""
+
 log = get_logger(__name__)
 
 
@@ -67,7 +76,7 @@ class JdbcEndpoint:
         Raises:
             ConfigError: there is no URL, or it is not a JDBC URL.
         """
-        url = str(options.get("url") or "")
+        url = str(options.get("url") or "") or _snowflake_url(options)
         if not url:
             raise ConfigError(
                 "The database has no url; give connection_options={'url': 'jdbc:postgresql://host/database', ...},"
@@ -83,9 +92,9 @@ class JdbcEndpoint:
             url = f"{url.rstrip('/')}/{database}"
         return cls(
             url=url,
-            user=_text(options, "user"),
-            password=_text(options, "password"),
-            driver_class=_text(options, "customJdbcDriverClassName") or _text(options, "driver"),
+            user=_text(options, "user") or _text(options, "sfUser"),
+            password=_text(options, "password") or _text(options, "sfPassword"),
+            driver_class=next((one for name in _CLASS_OPTIONS if (one := _text(options, name))), None),
             driver_jar=_text(options, "customJdbcDriverS3Path"),
         )
 
@@ -94,6 +103,11 @@ class JdbcEndpoint:
         """The part of the URL after `jdbc:` that names the kind of database, in lower case."""
         found = _JDBC.fullmatch(self.url)
         return found[1].lower() if found else POSTGRESQL
+
+    @property
+    def jdbc_url(self) -> str:
+        """The URL as Java drivers want it."""
+        return self.url if self.url.startswith("jdbc:") else f"jdbc:{self.url}"
 
     @property
     def is_arrow_native(self) -> bool:
@@ -127,6 +141,15 @@ class JdbcEndpoint:
             hosts = "localhost"
         query = f"?{urlencode(named, quote_via=quote)}" if named else ""
         return f"postgresql://{hosts}/{found['database']}{query}"
+
+
+def _snowflake_url(options: Mapping[str, Any]) -> str:
+    """Return the URL that options of Snowflake's connector stand for; empty without `sfUrl`."""
+    host = (_text(options, "sfUrl") or "").removeprefix("https://").rstrip("/")
+    if not host:
+        return ""
+    named = {name: value for option, name in _SNOWFLAKE_OPTIONS.items() if (value := _text(options, option))}
+    return f"jdbc:snowflake://{host}/?{urlencode(named, quote_via=quote)}"
 
 
 def without_secrets(url: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from gluepot.connectors.contracts import TaskSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.values import CommitKey, StagedFile
+
+T = TypeVar("T")
 
 COMMITS = "gluepot_commits"
 REJECTS = "gluepot_rejects"
@@ -124,3 +126,21 @@ class TableDatabase(Protocol):
 
     def drop_staged(self, key: CommitKey, name: TableName) -> None:
         """Remove what was staged for one write, including for its other batches."""
+
+
+@contextmanager
+def opened_when_needed(open_one: Callable[[], AbstractContextManager[T]]) -> Iterator[Callable[[], T]]:
+    """Yield a function that opens something at its first call, and returns the same one afterwards.
+
+    It is closed at the end of the block. Databases that commit whenever a table is made use it for a connection beside
+    that of the transaction.
+    """
+    with ExitStack() as stack:
+        opened: list[T] = []
+
+        def one() -> T:
+            if not opened:
+                opened.append(stack.enter_context(open_one()))
+            return opened[0]
+
+        yield one

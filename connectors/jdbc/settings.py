@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gluepot.connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
+from gluepot.connectors.jdbc.endpoint import ENDPOINT_OPTIONS, JdbcEndpoint, without_secrets
 from gluepot.connectors.jdbc.redshift_options import REDSHIFT, RedshiftOptions
 from gluepot.connectors.jdbc.relation import Query, Table, read_relation
 from gluepot.connectors.options import warn_ignored
@@ -15,11 +15,9 @@ from gluepot.core.logging import get_logger
 
 HASH_PARTITIONS = 7  # Glue's default (docs/glue 5.7)
 
-_ENDPOINT = ("url", "user", "password", "database", "driver", "customJdbcDriverS3Path", "customJdbcDriverClassName")
-_CONNECTION = ("connectionName", "useConnectionProperties", "connectionType", "className")
 KNOWN_OPTIONS = (
-    *_ENDPOINT,
-    *_CONNECTION,
+    *ENDPOINT_OPTIONS,
+    *("connectionName", "useConnectionProperties", "connectionType"),
     "dbtable",
     "tableName",
     "query",
@@ -44,7 +42,7 @@ KNOWN_OPTIONS = (
     "aws_iam_role",
     "tempformat",
 )
-_SECRET = {"password"}
+_SECRET = {"password", "sfPassword"}
 
 log = get_logger(__name__)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gluepot.connectors.jdbc.dialect import Dialect, as_text, dialect_of, literal
+from gluepot.connectors.jdbc.drivers import driver_of
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.keys import Family, Key, KeyColumn, Row
 from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts
@@ -16,7 +15,6 @@ from gluepot.connectors.jdbc.relation import Query, find_column
 from gluepot.connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
 from gluepot.connectors.jdbc.sql import Sql, all_of, sql
 from gluepot.core.errors import ConfigError
-from gluepot.core.storage import open_storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,17 +61,15 @@ class SparkRelation:
         """Ask the database for the columns.
 
         Raises:
-            ConfigError: the driver's archive does not exist.
+            ConfigError: there is no driver.
             Exception: any exception of Spark, if the driver or the database refuses.
         """
         endpoint = settings.endpoint
-        if endpoint.driver_jar:
-            _add_driver(spark, endpoint.driver_jar)
         wanted = settings.relation
         name, source = (
             (wanted.text, f"({wanted.text}) gluepot_query") if isinstance(wanted, Query) else (wanted.name, wanted.name)
         )
-        options = _options(endpoint)
+        options = _options(endpoint, driver_of(spark, endpoint).name)
         frame = spark.read.format("jdbc").options(**options).option("dbtable", source).load()
         columns = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         return cls(spark, options, name, source, columns, dialect_of(endpoint.vendor))
@@ -150,23 +146,11 @@ class SparkRelation:
         return self.spark.read.format("jdbc").options(**self.options).option("query", text).load().collect()
 
 
-def _options(endpoint: JdbcEndpoint) -> dict[str, str]:
+def _options(endpoint: JdbcEndpoint, driver_class: str) -> dict[str, str]:
     given = {
-        "url": endpoint.url if endpoint.url.startswith("jdbc:") else f"jdbc:{endpoint.url}",
+        "url": endpoint.jdbc_url,
         "user": endpoint.user,
         "password": endpoint.password,
-        "driver": endpoint.driver_class,
+        "driver": driver_class,
     }
     return {name: value for name, value in given.items() if value}
-
-
-def _add_driver(spark: SparkSession, jar: str) -> None:
-    """Make the classes of an archive available to driver and executors, by Spark's own statement for that."""
-    if jar.startswith("s3"):
-        folder, _, name = jar.rpartition("/")
-        local = Path(tempfile.mkdtemp(prefix="gluepot-driver-")) / name
-        local.write_bytes(open_storage(folder).get(name))
-        jar = str(local)
-    if "'" in jar or "\\" in jar:
-        raise ConfigError(f"customJdbcDriverS3Path is {jar!r}; rename the file so that its path has no quotes.")
-    spark.sql(f"ADD JAR '{jar}'")

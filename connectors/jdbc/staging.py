@@ -24,7 +24,7 @@ from gluepot.frames.schema import merge_schemas
 PREFIX = "gluepot_stage_"
 ORDINAL = "gluepot_ordinal"
 ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
-_ROWS_PER_TASK = 1 << 40
+ROWS_PER_TASK = 1 << 40
 
 # The rows of a batch in the form in which they are sent, and the database's type of each column.
 Stored = tuple[pa.RecordBatch, dict[str, str]]
@@ -102,6 +102,13 @@ def merged_types(staged: Sequence[StagedFile], text_type: str) -> dict[str, str]
     return merged
 
 
+def null_columns(staged: Sequence[StagedFile]) -> set[str]:
+    """Return the columns of the frame that have a null in every row, and are in no staging table."""
+    return {name for one in staged for name in one.encoding["nulls"]}.difference(
+        *(one.encoding["types"] for one in staged)
+    )
+
+
 def match_column(name: str, columns: Mapping[str, object], where: str) -> str:
     """Return the column of a name: exactly that name, or else the only one that differs in letter case alone.
 
@@ -131,6 +138,7 @@ class _Stage:
     rows: int = 0
     seen: pa.Schema | None = None
     files: list[StagedFile] = field(default_factory=list)
+    nulls: set[str] = field(default_factory=set)
 
     def add_all(self, batches: Iterator[pa.RecordBatch]) -> None:
         """Write consecutive batches of one schema to one staging table each."""
@@ -147,7 +155,8 @@ class _Stage:
     def _numbered(self, batch: pa.RecordBatch) -> Stored:
         self.seen = batch.schema if self.seen is None else merge_schemas(self.seen, batch.schema)
         rows, types = self.tables.stored(batch)
-        first = self.task * _ROWS_PER_TASK + self.rows
+        self.nulls.update(name for name in batch.schema.names if name not in types)
+        first = self.task * ROWS_PER_TASK + self.rows
         self.rows += batch.num_rows
         ordinals = pa.array(range(first, first + batch.num_rows), pa.int64())
         return rows.append_column(ORDINAL, ordinals), {**types, ORDINAL: self.tables.ordinal_type}
@@ -155,4 +164,4 @@ class _Stage:
     def _fill(self, types: dict[str, str], batches: Iterator[pa.RecordBatch], *, rejects: bool) -> StagedFile:
         name = f"{staging_prefix(self.key)}{uuid4().hex[:16]}"
         rows = self.tables.fill(name, types, batches)
-        return StagedFile(name, self.target, 0, rows, 0, rejects, {"types": types})
+        return StagedFile(name, self.target, 0, rows, 0, rejects, {"types": types, "nulls": sorted(self.nulls)})

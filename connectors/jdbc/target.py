@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.endpoint import ENDPOINT_OPTIONS, JdbcEndpoint
 from gluepot.connectors.jdbc.redshift_options import REDSHIFT, RedshiftOptions
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError, did_you_mean
@@ -15,13 +15,7 @@ from gluepot.core.logging import get_logger
 from gluepot.core.option_values import is_true
 
 KNOWN_OPTIONS = (
-    "url",
-    "user",
-    "password",
-    "database",
-    "driver",
-    "customJdbcDriverS3Path",
-    "customJdbcDriverClassName",
+    *ENDPOINT_OPTIONS,
     "connectionName",
     "useConnectionProperties",
     "connectionType",
@@ -38,6 +32,8 @@ KNOWN_OPTIONS = (
     "extracopyoptions",
     "tempformat",
 )
+
+BATCH_ROWS = 10_000
 
 log = get_logger(__name__)
 
@@ -62,6 +58,8 @@ class JdbcWriteSettings:
         preactions: SQL run before the rows are written, in the same transaction.
         postactions: SQL run after it, in the same transaction.
         redshift: what only Redshift needs; None for other databases.
+        temp_dir: folder for rows that are not published yet, if the database is written by way of files; may be empty.
+        batch_rows: rows of one INSERT of a Java driver.
     """
 
     endpoint: JdbcEndpoint
@@ -71,6 +69,8 @@ class JdbcWriteSettings:
     preactions: str = ""
     postactions: str = ""
     redshift: RedshiftOptions | None = None
+    temp_dir: str = ""
+    batch_rows: int = BATCH_ROWS
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any], connection: Mapping[str, str] | None = None) -> JdbcWriteSettings:
@@ -98,6 +98,8 @@ class JdbcWriteSettings:
             redshift=RedshiftOptions.from_options({**(connection or {}), **options})
             if endpoint.vendor == REDSHIFT
             else None,
+            temp_dir=str({**(connection or {}), **options}.get("redshiftTmpDir") or "").rstrip("/"),
+            batch_rows=_number(options, "bulkSize", BATCH_ROWS),
         )
 
 
@@ -113,6 +115,13 @@ def _mode(options: Mapping[str, Any]) -> Mode:
         raise ConfigError(
             f"mode is {given!r}; use one of {names}.{did_you_mean(str(given), names.split(', '))}"
         ) from None
+
+
+def _number(options: Mapping[str, Any], option: str, default: int) -> int:
+    given = str(options.get(option) or default).strip()
+    if not given.isdecimal() or int(given) < 1:
+        raise ConfigError(f"{option} is {given!r}; use a whole number of 1 or more.")
+    return int(given)
 
 
 def _names(options: Mapping[str, Any], option: str) -> tuple[str, ...]:

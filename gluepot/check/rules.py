@@ -12,6 +12,7 @@ from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
 from gluepot.check.option_names import ignored_options
 from gluepot.check.verdict import OTHER_DATABASES
+from gluepot.connectors.jdbc.endpoint import MYSQL
 from gluepot.connectors.kinesis.spark_options import FORMATS
 from gluepot.core.errors import ConfigError
 from gluepot.quality.dqdl import DqdlError
@@ -165,7 +166,8 @@ def _drivers_not_here(script: Script) -> Iterator[Finding]:
         kind = _plain(call.arguments["connection_type"]) if "connection_type" in call.arguments else None
         if _given(call, "customJdbcDriverS3Path") is not None:
             continue
-        if f"{call.owner}.{call.name}" in _READS and isinstance(kind, str) and kind.lower() in OTHER_DATABASES:
+        lacks = OTHER_DATABASES if f"{call.owner}.{call.name}" in _READS else OTHER_DATABASES - MYSQL
+        if isinstance(kind, str) and kind.lower() in lacks:
             message = f"the JDBC driver of {kind} is not shipped with Gluepot; bring it with --extra-jars"
             yield _warning(call.line, "no-driver", message)
 

@@ -14,7 +14,8 @@ from awsglue.unsupported import GLUE_CONTEXT
 from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
-from gluepot.connectors.jdbc.endpoint import MYSQL, JdbcEndpoint
+from gluepot.connectors.jdbc.endpoint import POSTGRESQL, JdbcEndpoint
+from gluepot.connectors.jdbc.redshift_options import REDSHIFT
 from gluepot.connectors.registry import Access, Connector, connector
 from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.entities import parameters
@@ -39,7 +40,7 @@ READS: Mapping[str, Callable[[Connector], object]] = {
 }
 
 _ONLY_THE_RUN = "?"
-OTHER_DATABASES = frozenset({"mysql", "oracle", "sqlserver"})
+OTHER_DATABASES = frozenset({"mysql", "oracle", "sqlserver", "snowflake"})
 """What JDBC URLs and connection types name, besides PostgreSQL and Redshift."""
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
@@ -49,17 +50,12 @@ _TYPES = (
     "docs/sensitive-data.md lists them"
 )
 
-_SOME_DATABASES = "to databases of PostgreSQL, MySQL, MariaDB and Redshift only"
-
 _NO_TRANSACTIONS = "it has no effect: each write is published by itself, at once or not at all"
 
 PARTLY = {
     "GlueContext.cancel_transaction": _NO_TRANSACTIONS,
     "GlueContext.commit_transaction": _NO_TRANSACTIONS,
     "GlueContext.start_transaction": _NO_TRANSACTIONS,
-    "DynamicFrameWriter.from_jdbc_conf": _SOME_DATABASES,
-    "GlueContext.write_dynamic_frame_from_jdbc_conf": _SOME_DATABASES,
-    "GlueContext.write_from_jdbc_conf": _SOME_DATABASES,
     "EntityDetector.classify_columns": _TYPES,
     "EntityDetector.detect": _TYPES,
     "DynamicFrame.relationalize": _TABLES,
@@ -187,12 +183,8 @@ def _write(call: Call) -> None:
 def _writable(kind: str, options: Mapping[str, Any]) -> None:
     url = options.get("url")
     vendor = JdbcEndpoint(url).vendor if isinstance(url, str) and url.startswith("jdbc:") else kind.lower()
-    if vendor in MYSQL:  # written by a client of ours, whatever driver the script names
-        return
-    if vendor in OTHER_DATABASES:
-        raise NotSupported(f"writing to {vendor}")
-    if options.get("customJdbcDriverS3Path"):
-        raise NotSupported("writing through a JDBC driver of the script's own")
+    if vendor in {POSTGRESQL, REDSHIFT} and options.get("customJdbcDriverS3Path"):
+        raise NotSupported(f"writing to {vendor} through a JDBC driver of the script's own")
 
 
 def _sink(call: Call) -> None:

@@ -21,6 +21,8 @@ import pytest
 from gluepot.commit import abort, open_target, publish, recover
 from gluepot.connectors.contracts import Sink, TaskSink
 from gluepot.connectors.jdbc.databases import table_database
+from gluepot.connectors.jdbc.java.publish import temp_dir_of
+from gluepot.connectors.jdbc.java.staging import staging_folder
 from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.registry import SINKS
@@ -29,6 +31,7 @@ from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.core.storage import open_storage
 from gluepot.engine import jdbc_output
 from gluepot.frames.chunk import Chunk, ErrorRecord
+from tests.h2 import H2, H2Database
 from tests.mariadb import new_schema, sql
 from tests.postgresql import new_database
 from tests.redshift import RedshiftServer
@@ -174,6 +177,24 @@ class MysqlRows(Rows):
         return sql(self.url, statement)
 
 
+class JavaRows(Rows):
+    """A table of H2, behind its Java driver; rows of the newest batch are kept in their staging tables."""
+
+    database: H2Database
+
+    def staged(self) -> list[str]:
+        found = self._sql("SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME ILIKE 'gluepot\\_stage%'")
+        kept = [str(text) for (text,) in self._sql("SELECT kept FROM gluepot_commits WHERE kept IS NOT NULL")]
+        files = open_storage(temp_dir_of(self.settings)).list(staging_folder(key()))
+        return [*files, *(str(name) for (name,) in found if not any(name in one for one in kept))]
+
+    def numbers(self) -> list[int]:
+        return [int(n) for n in super().numbers()]
+
+    def _sql(self, statement: str) -> list[Any]:
+        return self.database.sql(statement)
+
+
 @pytest.fixture(scope="module")
 def database(postgresql) -> Iterator[str]:
     with new_database(postgresql) as url:
@@ -211,7 +232,20 @@ def table_of_mariadb(url: str) -> Rows:
     return MysqlRows(url, settings, table_database(settings).find())
 
 
-@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql", "redshift", "mariadb"])
+def table_of_h2(server: H2, mode: str, folder: str) -> Rows:
+    database = server.new_database(mode)
+    database.sql('CREATE TABLE numbers (n BIGINT, "DAY" VARCHAR(20))')
+    settings = JdbcWriteSettings.from_glue({**database.options, "dbtable": "numbers", "redshiftTmpDir": folder})
+    made = JavaRows(database.url, settings, table_database(settings).find())
+    made.database = database
+    return made
+
+
+OTHER_MODES = [pytest.param(f"h2-{mode}", marks=pytest.mark.long) for mode in ("MSSQLServer", "Oracle")]
+TARGETS = ["parquet", "json", "csv", "s3", "postgresql", "redshift", "mariadb", "h2-Regular", *OTHER_MODES]
+
+
+@pytest.fixture(params=TARGETS)
 def target(request, tmp_path) -> Target:
     match request.param:
         case "postgresql":
@@ -221,6 +255,9 @@ def target(request, tmp_path) -> Target:
             return table_of_redshift(request.getfixturevalue("redshift"), folder)
         case "mariadb":
             return table_of_mariadb(request.getfixturevalue("schema"))
+        case "h2-Regular" | "h2-MSSQLServer" | "h2-Oracle":
+            request.getfixturevalue("glue_context")
+            return table_of_h2(request.getfixturevalue("h2"), request.param.removeprefix("h2-"), str(tmp_path))
         case "s3":
             return Files(f"{request.getfixturevalue('s3_url')}/{uuid4().hex}", "glueparquet")
         case format_name:

@@ -87,13 +87,13 @@ NOTES = {
 LACKING = {
     "module": "import no_such_package",
     "format": "spark.read.format('net.snowflake.spark.snowflake').load()",
+    "oracle": "frame.write('oracle', {'url': 'jdbc:oracle:thin:@127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'})",
     "part_of_a_module": "from no_such_package import part",
 }
 CHANGES = {
     "no_method": "frame.no_such_method()",
-    "oracle": "frame.write('oracle', {'url': 'jdbc:oracle:thin:@127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'})",
-    "sqlserver": (
-        "options = {'url': 'jdbc:sqlserver://127.0.0.1:1/d', 'dbtable': 't', 'user': 'u', 'password': 'p'}\n"
+    "driver": (
+        "options = {'url': 'jdbc:postgresql://127.0.0.1:1/d', 'dbtable': 't', 'customJdbcDriverS3Path': '/d.jar'}\n"
         "frame.write('jdbc', options)"
     ),
     "bigquery": "glueContext.create_data_frame.from_options('bigquery', {'table': 't'})",

@@ -200,7 +200,6 @@ def test_an_upsert_makes_a_table_whose_keys_differ_in_case_and_in_spaces(write):
         ("id INT, name TEXT", {"upsertKeys": "id"}, "needs a unique index of exactly these columns"),
         ("id INT, name VARCHAR(9), UNIQUE (id), UNIQUE by_name (name)", {"upsertKeys": "id"}, "unique index by_name"),
         ("id INT, name VARCHAR(99), UNIQUE (name(3))", {"upsertKeys": "name"}, "needs a unique index of exactly"),
-        ("id INT, name TEXT, UNIQUE (id)", {"upsertKeys": "id"}, "has a row without a value in its key 'id'"),
         ("id INT PRIMARY KEY, name TEXT", {"upsertKeys": "other"}, "the frame has no column 'other'"),
     ],
 )
@@ -209,6 +208,40 @@ def test_an_upsert_that_cannot_keep_its_word_is_refused(write, table, options, s
     with pytest.raises(ConfigError, match=said):
         write.write([{"id": 1, "name": "b"}, {"id": None, "name": "c"}], **options)
     assert write.rows() == [(1, "a")]
+
+
+def test_a_row_without_the_key_of_an_upsert_is_a_reject_and_the_others_are_written(write):
+    sql(
+        write.url,
+        "CREATE TABLE copies (a INT, b INT, name TEXT, UNIQUE (a, b))",
+        "INSERT INTO copies VALUES (1, 1, 'a')",
+    )
+    rows = [{"a": 1, "b": 1, "name": "b"}, {"a": None, "b": None, "name": "c"}, {"a": 2, "b": None, "name": "d"}]
+    outcome = write.write(rows, upsertKeys="a,b")
+    assert (outcome.rows, write.rows()) == (1, [(1, 1, "b")])
+    kept = sql(write.url, "SELECT raw, reason, message FROM gluepot_rejects ORDER BY number")
+    assert [(json.loads(raw), reason, message) for raw, reason, message in kept] == [
+        ({"name": "c"}, "refused_by_store", "The row has no value in 'a', the key of the upsert."),
+        ({"a": 2, "name": "d"}, "refused_by_store", "The row has no value in 'b', the key of the upsert."),
+    ]
+    assert write.write([{"a": 2, "b": 2, "name": "e"}], upsertKeys="a,b").rows == 1  # in place of the first try
+    assert sql(write.url, "SELECT raw FROM gluepot_rejects") == []
+
+
+def test_a_batch_of_which_no_row_has_the_key_of_the_upsert_is_rejects_alone(write):
+    sql(write.url, "CREATE TABLE copies (id INT PRIMARY KEY, name TEXT)")
+    nulls = pa.record_batch({"ID": pa.array([None, None], pa.int32()), "name": ["a", "b"]})
+    assert write.write(nulls, upsertKeys="id").rows == 0
+    assert write.rows() == []
+    assert len(sql(write.url, "SELECT raw FROM gluepot_rejects")) == 2
+
+
+def test_more_rows_without_a_key_than_may_be_refused_fail_the_upsert(write, monkeypatch):
+    monkeypatch.setattr(publish, "MOST_REFUSED", 2)
+    sql(write.url, "CREATE TABLE copies (id INT PRIMARY KEY, name TEXT)")
+    with pytest.raises(ConfigError, match=r"More than 2 rows of one upsert into .* without a value in their key 'id'"):
+        write.write([{"id": 1, "name": "a"}, *({"id": None, "name": "b"} for _ in range(3))], upsertKeys="id")
+    assert (write.rows(), sql(write.url, "SELECT raw FROM gluepot_rejects")) == ([], [])
 
 
 def test_an_upsert_by_a_key_of_the_business_leaves_the_number_to_the_server(write):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gluepot.connectors.jdbc.mysql.address import address_of
@@ -35,12 +35,21 @@ from gluepot.connectors.jdbc.mysql.tables import (
     unique_indexes,
 )
 from gluepot.connectors.jdbc.mysql.undo import Undo
-from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REFUSED, REJECTS, Published, TableName
+from gluepot.connectors.jdbc.publishing import (
+    COMMITS,
+    KEPT_BATCHES,
+    REFUSED,
+    REJECTS,
+    Published,
+    TableName,
+    opened_when_needed,
+)
 from gluepot.connectors.jdbc.staging import (
     ERROR_COLUMNS,
     ORDINAL,
     match_column,
     merged_types,
+    null_columns,
     staging_prefix,
 )
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
@@ -251,7 +260,8 @@ class MysqlPublication:
         names = list(merged_types(staged, TEXT))
         matched = [match_column(name, columns, self.name.qualified) for name in names]
         is_upsert = self.settings.mode is Mode.UPSERT
-        keys = self._upsert_keys(names, matched) if is_upsert else []
+        of_frame = dict(zip(names, matched, strict=True))
+        keys = self._upsert_keys({**of_frame, **self._empty(staged, columns)}, matched) if is_upsert else {}
         into = f"INSERT INTO {self.name.qualified} ({', '.join(map(quoted, matched))})"
         refused: dict[str, int] = {}
         for one in staged:
@@ -260,14 +270,18 @@ class MysqlPublication:
                 f"{quoted(name) if name in has else 'NULL'} AS {quoted(column)}"
                 for name, column in zip(names, matched, strict=True)
             )
+            room = MOST_REFUSED - sum(refused.values())
+            without_key = 0
             if is_upsert:
-                self._require_keys(
-                    one, [(name, column) for name, column in zip(names, matched, strict=True) if column in keys]
-                )
-                query = _newest(self._own(one.staged), values, matched, keys)
+                without_key = self._refuse_without_key(one, keys, room)
+                if without_key == one.rows:
+                    refused[one.staged] = without_key
+                    continue
+                query = _newest(self._own(one.staged), values, matched, [*keys.values()])
             else:
                 query = f"SELECT {values} FROM {self._own(one.staged)}", f" ORDER BY {ORDINAL}"
-            added, bad = self._insert_staged(one, into, query, MOST_REFUSED - sum(refused.values()))
+            added, bad = self._insert_staged(one, into, query, room - without_key)
+            bad += without_key
             if not is_upsert and added != one.rows - bad:
                 raise PermanentError(
                     f"{added} of {one.rows - bad} rows arrived in {self.name.qualified}; look at its triggers"
@@ -303,7 +317,7 @@ class MysqlPublication:
             ((first, last),) = self.session.rows(f"SELECT MIN({ORDINAL}), MAX({ORDINAL}) FROM {table}")
             refused = sorted_out(first, last, lambda low, high: put(f" WHERE {ORDINAL} BETWEEN {low} AND {high}"), most)
             for ordinal, said in refused:
-                self._refuse(staged, ordinal, said)
+                self._refuse(staged, ordinal, f"The server refuses it: {said}")
             return changed, len(refused)
         return changed, 0
 
@@ -316,13 +330,26 @@ class MysqlPublication:
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 self._id, self.key.query_id, self.key.batch_id, self.key.ctx, self.name.qualified,
-                json_document(dict(zip(names, values, strict=True))), REFUSED, f"The server refuses it: {said}.",
+                json_document(dict(zip(names, values, strict=True))), REFUSED, f"{said}.",
             ],
         )  # fmt: skip
         self.session.run(f"DELETE FROM {self._own(staged.staged)} {where}")
 
-    def _upsert_keys(self, names: Sequence[str], matched: Sequence[str]) -> list[str]:
-        """Return the columns of the key as the table spells them.
+    def _empty(self, staged: Sequence[StagedFile], columns: Mapping[str, object]) -> dict[str, str]:
+        """Return the table's columns for those of the frame that have only nulls; the frame may have others as well."""
+        known = {name.lower() for name in columns}
+        return {
+            name: match_column(name, columns, self.name.qualified)
+            for name in sorted(null_columns(staged))
+            if name.lower() in known
+        }
+
+    def _upsert_keys(self, of_frame: Mapping[str, str], matched: Sequence[str]) -> dict[str, str]:
+        """Return the columns of the key: name in the frame to name in the table.
+
+        Args:
+            of_frame: the table's column for each one of the frame.
+            matched: the columns that the write has values for.
 
         Raises:
             ConfigError: an upsert by these columns cannot work.
@@ -334,8 +361,8 @@ class MysqlPublication:
                 f"An upsert into {self.name.qualified} needs upsertKeys: the table has no primary key;"
                 " name the columns of a unique index."
             )
-        of_frame = dict(zip(names, matched, strict=True))
-        keys = [of_frame[match_column(key, of_frame, "the frame")] for key in given]
+        named = [match_column(key, of_frame, "the frame") for key in given]
+        keys = [of_frame[name] for name in named]
         if not has_index(indexes, keys):
             raise ConfigError(
                 f"An upsert into {self.name.qualified} by {', '.join(keys)} needs a unique index of exactly these"
@@ -347,19 +374,34 @@ class MysqlPublication:
                 f"An upsert into {self.name.qualified} by {', '.join(keys)} could replace rows with another key, by the"
                 f" unique index {other}; drop that index, or leave its columns out of the frame."
             )
-        return keys
+        return dict(zip(named, keys, strict=True))
 
-    def _require_keys(self, staged: StagedFile, keys: Sequence[tuple[str, str]]) -> None:
-        has = staged.encoding["types"]
-        for name, column in keys:
-            is_lacking = name not in has or self.session.rows(
-                f"SELECT 1 FROM {self._own(staged.staged)} WHERE {quoted(name)} IS NULL LIMIT 1"
+    def _refuse_without_key(self, staged: StagedFile, keys: Mapping[str, str], most: int) -> int:
+        """Move the rows with a null in their key from a staging table to the rejects; return how many there were.
+
+        Args:
+            staged: the staging table.
+            keys: the columns of the key: name in the frame to name in the table.
+            most: how many rows may be refused.
+
+        Raises:
+            ConfigError: more rows have no key.
+        """
+        has, refused = staged.encoding["types"], 0
+        for name, column in keys.items():
+            where = f"WHERE {quoted(name)} IS NULL" if name in has else ""
+            found = self.session.rows(
+                f"SELECT {ORDINAL} FROM {self._own(staged.staged)} {where} ORDER BY {ORDINAL} LIMIT {most + 1}"
             )
-            if is_lacking:
+            refused += len(found)
+            if refused > most:
                 raise ConfigError(
-                    f"An upsert into {self.name.qualified} has a row without a value in its key {column!r}; leave such"
-                    " rows out, or give them a value."
+                    f"More than {MOST_REFUSED} rows of one upsert into {self.name.qualified} were refused, the last"
+                    f" ones without a value in their key {column!r}; leave such rows out, or name another key."
                 )
+            for (ordinal,) in found:
+                self._refuse(staged, ordinal, f"The row has no value in {column!r}, the key of the upsert")
+        return refused
 
     def _keep_rejects(self, staged: StagedFile) -> None:
         names = ", ".join(ERROR_COLUMNS)
@@ -412,14 +454,10 @@ class MysqlTables:
     def publication(self, key: CommitKey, name: TableName) -> Iterator[MysqlPublication]:
         """See `TableDatabase`."""
         acts = bool(self.settings.preactions.strip() or self.settings.postactions.strip())
-        with ExitStack() as stack, self._locked(key, name, guarded=acts) as begun:
-            opened: list[Session] = []
-
-            def beside() -> Session:
-                if not opened:
-                    opened.append(stack.enter_context(session(self.settings.endpoint)))
-                return opened[0]
-
+        with (
+            opened_when_needed(lambda: session(self.settings.endpoint)) as beside,
+            self._locked(key, name, guarded=acts) as begun,
+        ):
             publication = MysqlPublication(begun, beside, self.settings, key, name)
             yield publication
         try:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gluepot.connectors.jdbc.scripts import split
 from gluepot.core.errors import ConfigError
 
-_PIECE = re.compile(
-    r"""(?P<text>'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$)
-    |(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<end>;)|(?P<other>.)""",
-    re.DOTALL | re.VERBOSE,
-)
 _BOUNDARY = re.compile(
     r"(BEGIN|START\s+TRANSACTION|END|COMMIT)(\s+(WORK|TRANSACTION))?(\s+ISOLATION\s+LEVEL\s+[\w\s]+|\s+READ\s+\w+)*",
     re.IGNORECASE,
@@ -22,18 +18,6 @@ _ALONE = re.compile(
     r"(VACUUM|ALTER\s+TABLE\s+\S+\s+APPEND|(?:CREATE|DROP)\s+(?:DATABASE|EXTERNAL\s+TABLE|LIBRARY))\b", re.IGNORECASE
 )
 _ADDS = re.compile(r"INSERT\s+INTO\b|COPY\b|SELECT\b.*\bINTO\b", re.IGNORECASE | re.DOTALL)
-
-
-def split(text: str) -> list[str]:
-    """Return the statements of a text without comments and semicolons; semicolons in quotes belong to a statement."""
-    statements, current = [], ""
-    for found in _PIECE.finditer(text):
-        if found["end"]:
-            statements.append(current)
-            current = ""
-        else:
-            current += " " if found["comment"] else found[0]
-    return [one for statement in [*statements, current] if (one := statement.strip())]
 
 
 def in_one_transaction(text: str, option: str) -> Iterator[str]:

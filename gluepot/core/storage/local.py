@@ -108,7 +108,8 @@ class LocalStorage:
                     self.disk.unlink(path)
                     folders.add(path.parent)
             for folder in sorted(folders):
-                self.disk.sync_folder(folder)
+                with suppress(FileNotFoundError):  # another process removes the folder at the same time
+                    self.disk.sync_folder(folder)
 
     def delete_folder(self, folder: str, within: str | None = None) -> None:  # noqa: D102
         with explained(self.url):

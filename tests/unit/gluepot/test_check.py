@@ -66,10 +66,8 @@ def test_an_example_has_nothing_to_be_said_against(script):
         ),
         ("frame.write('custom.spark', {'path': p, 'className': 'net.snowflake.spark'})", "DynamicFrame.write"),
         ("from awsglueml.transforms import FindMatches\nFindMatches.apply(frame)", "FindMatches"),
-        ("frame.write('oracle', {'url': u, 'dbtable': 't'})", "DynamicFrame.write"),
-        ("frame.write('jdbc', {'url': 'jdbc:sqlserver://h/d', 'dbtable': 't'})", "DynamicFrame.write"),
         (
-            "options = {'url': 'jdbc:oracle:thin:@h', 'dbtable': 't'}\nframe.write('jdbc', options)",
+            "frame.write('jdbc', {'url': 'jdbc:postgresql://h/d', 'customJdbcDriverS3Path': 's3://b/d.jar'})",
             "DynamicFrame.write",
         ),
         (
@@ -125,6 +123,10 @@ def test_the_transforms_of_studio_are_supported_with_and_without_their_modules()
         "frame.write('postgresql', {'url': 'jdbc:postgresql://h/d', 'dbtable': 't'})",
         "frame.write('mysql', {'url': 'jdbc:mysql://h/d', 'dbtable': 't', 'customJdbcDriverS3Path': 's3://b/d.jar'})",
         "frame.write('jdbc', {'connectionName': name, 'dbtable': 't'})",
+        "frame.write('oracle', {'url': u, 'dbtable': 't'})",
+        "frame.write('snowflake', {'sfUrl': u, 'dbtable': 't'})",
+        "frame.write('jdbc', {'url': 'jdbc:sqlserver://h;databaseName=d', 'dbtable': 't'})",
+        "frame.write('custom.jdbc', {'url': 'jdbc:db2://h/d', 'dbtable': 't', 'customJdbcDriverS3Path': 's3://b/d.jar'})",
     ],
 )
 def test_a_call_that_works_or_is_none_of_glues_is_not_refused(script):

@@ -66,3 +66,18 @@ def test_a_driver_of_the_scripts_is_used_where_it_is_named():
 def test_what_is_no_url_of_jdbc_is_refused(url):
     with pytest.raises(ConfigError, match="url"):
         JdbcEndpoint.from_options({"url": url})
+
+
+def test_options_of_snowflakes_connector_are_a_url():
+    options = {
+        "sfUrl": "https://x.snowflakecomputing.com/", "sfDatabase": "my db", "sfSchema": "public",
+        "sfWarehouse": "w", "sfUser": "me", "sfPassword": "hush",
+    }  # fmt: skip
+    found = JdbcEndpoint.from_options(options)
+    assert found.url == "jdbc:snowflake://x.snowflakecomputing.com/?db=my%20db&schema=public&warehouse=w"
+    assert (found.vendor, found.user, found.password) == ("snowflake", "me", "hush")
+
+
+@pytest.mark.parametrize("option", ["customJdbcDriverClassName", "driver", "className"])
+def test_the_class_of_a_driver_has_several_options(option):
+    assert JdbcEndpoint.from_options({"url": "jdbc:db2://h/d", option: "a.B"}).driver_class == "a.B"

@@ -38,7 +38,7 @@ from gluepot.connectors.jdbc.mysql.stored import (
 )
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.values import CommitKey
-from gluepot.core.errors import ConfigError, NotSupported, PermanentError, TransientError
+from gluepot.core.errors import ConfigError, PermanentError, TransientError
 
 ENDPOINT = JdbcEndpoint("jdbc:mysql://host/shop?password=secret")
 
@@ -316,9 +316,9 @@ def test_more_refused_rows_than_are_allowed_are_an_error():
 @pytest.mark.parametrize(
     "url", ["jdbc:oracle:thin:@h:1521/x", "jdbc:sqlserver://h;databaseName=x", "jdbc:snowflake://h"]
 )
-def test_other_databases_are_refused_in_a_plain_sentence(url):
-    with pytest.raises(NotSupported, match="PostgreSQL, MySQL and MariaDB need none"):
-        table_database(JdbcWriteSettings.from_glue({"url": url, "dbtable": "t"}))
+def test_other_databases_are_written_through_a_java_driver(url):
+    made = table_database(JdbcWriteSettings.from_glue({"url": url, "dbtable": "t"}))
+    assert type(made).__name__ == "JavaTables"
 
 
 def test_a_jar_of_mysqls_own_driver_is_not_needed_and_does_not_hinder():

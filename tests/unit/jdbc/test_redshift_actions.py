@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.connectors.jdbc.redshift.actions import in_one_transaction, is_repeatable, split
+from gluepot.connectors.jdbc.redshift.actions import in_one_transaction, is_repeatable
+from gluepot.connectors.jdbc.scripts import split
 from gluepot.core.errors import ConfigError
 
 

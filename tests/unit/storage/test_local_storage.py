@@ -117,6 +117,17 @@ def test_deleting_missing_files_and_folders_is_fine(storage):
     assert storage.list("") == []
 
 
+def test_deleting_files_is_fine_if_another_process_removes_their_folder_meanwhile(storage):
+    class Raced(OsFileSystem):
+        def unlink(self, path):
+            super().unlink(path)
+            super().remove_folder(path.parent)
+
+    storage.put("a/1", b"one")
+    LocalStorage(storage.root, Raced()).delete(["a/1"])
+    assert storage.list("") == []
+
+
 def test_a_folder_goes_with_everything_in_it(storage):
     storage.put("d/e/f", b"")
     storage.delete_folder("d")

@@ -98,7 +98,7 @@ bench: setup .tools/bin/versitygw ## all that docs/performance.md shows, measure
 	for suite in tpch tpcds; do run tpc $$suite "--suite=$$suite"; done; \
 	run drain price "--events=e500 --against=unsafe --pairs=25"; \
 	run drain watched "--events=e500 --against=watched --pairs=25"; \
-	run drain s3 "--events=e500 --against=near-s3 --against=s3 --records=4000000 --batch-rows=2000000"; \
+	run drain s3 "--events=e500 --against=near-s3 --against=s3 --records=5000000 --batch-rows=2500000"; \
 	for one in storm scale latency startup drift sql batch merge files; do run $$one $$one; done; \
 	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
 

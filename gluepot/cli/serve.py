@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +44,7 @@ def serve(
     keep_days: Annotated[int, Parameter(validator=Number(gte=1))] = DEFAULT_KEEP_DAYS,
     launcher: Annotated[LauncherName, Parameter(env_var="GLUEPOT_LAUNCHER")] = "process",
     master: Annotated[str | None, Parameter(env_var="GLUEPOT_MASTER")] = None,
+    event_queue: Sequence[str] = (),
     dev: bool = False,
     demo: bool = False,
 ) -> None:
@@ -57,10 +59,14 @@ def serve(
         launcher: process runs jobs on this machine. spark-submit runs their drivers here, in client mode, and a cluster
             gives them executors, as many and as large as the workers of the job.
         master: of that cluster, as spark-submit takes it: spark://host:port, yarn, k8s://...
+        event_queue: ARN of a queue of SQS whose messages are events for rules; may be repeated. Credentials and server
+            come from the environment, as AWS's tools take them.
         dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
         demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
     """
-    options = ServeOptions(host, port, region, max_runs, keep_days, master_of(launcher, master))
+    options = ServeOptions(
+        host, port, region, max_runs, keep_days, master_of(launcher, master), event_queues=tuple(event_queue)
+    )
     clock = SystemClock()
     with ExitStack() as stack:
         if dev or demo:

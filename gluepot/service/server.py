@@ -30,6 +30,7 @@ from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.controllers.endings import stop_all_runs
 from gluepot.service.controllers.metric_reports import MetricReports
 from gluepot.service.controllers.presence import Presence
+from gluepot.service.controllers.queued_events import QueuedEvents
 from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS, Retention
 from gluepot.service.controllers.workers import Worker, working
 from gluepot.service.events.envelopes import Origin
@@ -68,6 +69,7 @@ class ServeOptions:
         master: of the Spark cluster that has the executors of runs; None for this machine.
         ends_runs: stop all runs when the service ends, because what they need ends, too.
         shell: further environment variables that a shell needs.
+        event_queues: ARNs of queues of SQS that have events.
     """
 
     host: str = LOOPBACK
@@ -78,6 +80,7 @@ class ServeOptions:
     master: str | None = None
     ends_runs: bool = False
     shell: Mapping[str, str] = field(default_factory=dict)
+    event_queues: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,16 +247,19 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         server = uvicorn.Server(http)
         ended = threading.Event()
 
+        told = [controller.wake, deliveries.wake]
         workers: dict[str, Worker] = {
             "gluepot-api": Listening(server, listening, ended),
             "gluepot-runs": controller,
             "gluepot-events": deliveries,
-            "gluepot-catalog-news": CatalogNews(
-                store, environ, origin, shared.arn, clock, [controller.wake, deliveries.wake]
-            ),
+            "gluepot-catalog-news": CatalogNews(store, environ, origin, shared.arn, clock, told),
             "gluepot-metrics": MetricReports(store, launcher.reports, clock),
             "gluepot-presence": Presence(store, launcher, place, clock),
             "gluepot-retention": Retention(store, launcher, place, clock, options.keep_days),
+            **{
+                f"gluepot-event-queue-{n}": QueuedEvents(arn, store, origin, clock, told)
+                for n, arn in enumerate(options.event_queues)
+            },
         }
         where = {"url": url, "region": options.region, "shell": dict(options.shell)}
         with working(workers):

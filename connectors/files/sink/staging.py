@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 # Making a file durable is waiting, for the disk or for S3; the next one is encoded meanwhile.
-_AT_ONCE = 4
+_AT_ONCE = 8
 _MOST_WAITING = 64
 
 Later = Callable[[Callable[[], None]], None]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from gluepot.core.storage.port import FileLock, Stretch
 
-_PARALLEL_COPIES = 16
+_PARALLEL_COPIES = 64
 # The bytes that one request reads: enough for the footer and the first columns of an ordinary file.
 _READ_AHEAD_BYTES = 1 << 20
 # A file up to this size is sent with one request; a larger one takes two more, to begin and to end.

@@ -21,8 +21,8 @@ from gluepot.service.store.database import Store
 _WAIT_SECS = 1.0
 _AT_ONCE = 100
 _DAY_MS = 24 * 3600 * 1000
-# Longer than any service takes from reading a note to telling it.
-_TOLD_KEPT_MS = 3600 * 1000
+# Longer than any service takes from reading a note to telling it, and than SQS hides a message that was not deleted.
+_TOLD_KEPT_MS = _DAY_MS
 
 
 class CatalogNews(Repeating):

@@ -234,6 +234,33 @@ def received(body: Any, origin: Origin, new_id: Callable[[], str], now_ms: int) 
     return found
 
 
+def events_of_message(text: str, origin: Origin, new_id: Callable[[], str], now_ms: int) -> list[dict[str, Any]]:
+    """Return the events of a message of a queue, each in the form of EventBridge; none if S3 only tries the queue.
+
+    Args:
+        text: of the message: as `received` takes it, or the same in the envelope of SNS.
+        origin: for notifications.
+        new_id: makes the id of an event that has none.
+        now_ms: milliseconds since 1970.
+
+    Raises:
+        EventError: it is none of these.
+    """
+    body = _json(text)
+    if isinstance(body, dict) and body.get("Type") == "Notification" and isinstance(body.get("Message"), str):
+        body = _json(body["Message"])
+    if isinstance(body, dict) and body.get("Event") == "s3:TestEvent":
+        return []
+    return received(body, origin, new_id, now_ms)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise EventError("The message is not JSON.") from None
+
+
 def _notified(records: Sequence[Any]) -> Iterator[News]:
     for record in records:
         try:

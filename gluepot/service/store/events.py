@@ -98,17 +98,17 @@ class EventRows:
         self._connection.execute(delete(deliveries).where(deliveries.c.number == delivery.number))
 
     def told(self, ids: Sequence[str]) -> set[str]:
-        """Return which of some changes of the catalog were told."""
+        """Return which of some changes of the catalog, or messages of queues, were told."""
         query = select(told_changes.c.id).where(told_changes.c.id.in_(ids))
         return set(self._connection.execute(query).scalars())
 
     def note_told(self, ids: Iterable[str], now_ms: int) -> None:
-        """Note that changes of the catalog were told."""
+        """Note that changes of the catalog, or messages of queues, were told."""
         if rows := [{"id": one, "at_ms": now_ms} for one in ids]:
             self._connection.execute(insert(told_changes), rows)
 
     def forget_told(self, before_ms: int) -> None:
-        """Forget which changes of the catalog were told before a moment."""
+        """Forget which changes and messages were told before a moment."""
         self._connection.execute(delete(told_changes).where(told_changes.c.at_ms < before_ms))
 
 

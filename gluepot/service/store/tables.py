@@ -187,7 +187,7 @@ schema_versions = Table(
     Index("service_schema_versions_by_digest", "schema", "digest"),
 )
 
-# Changes of the catalog, which has a database of its own, that were told as events.
+# Changes of the catalog, which has a database of its own, and messages of queues that were told as events.
 told_changes = Table(
     "service_told_changes",
     metadata,

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 _PARALLEL_COPIES = 64
 # The bytes that one request reads: enough for the footer and the first columns of an ordinary file.
 _READ_AHEAD_BYTES = 1 << 20
-# A file up to this size is sent with one request; a larger one takes two more, to begin and to end.
-_PART_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,7 @@ class S3Writer:
             self._file.seek(0)  # also flushes the buffer
         storage = self._storage  # the writer is part of it
         with self._file, explained_s3(storage.url), storage._bucket_needed():  # noqa: SLF001
-            obstore.put(storage._store, self._key, self._file, chunk_size=_PART_BYTES)  # noqa: SLF001
+            obstore.put(storage._store, self._key, self._file)  # noqa: SLF001
 
     def discard(self) -> None:  # noqa: D102
         self._file.close()

@@ -57,9 +57,9 @@ class Background:
         """
         with self._changing:
             waiting, thread, self._thread = list(self._waiting), self._thread, None
-        self._end(waiting)
         if thread is not None:
-            thread.shutdown()
+            thread.shutdown()  # waits
+        self._end(waiting)
 
     def _end(self, some: list[tuple[Action, Future[None]]]) -> None:
         for one in some:

@@ -64,12 +64,12 @@ def staged(storage, files):
 
 
 def test_files_become_durable_side_by_side():
-    storage = Slow(together=4)
+    storage = Slow(together=8)
 
-    staged(storage, 8).settle()
+    staged(storage, 16).settle()
 
-    assert len(storage.files) == 8
-    assert storage.most_at_once == 4
+    assert len(storage.files) == 16
+    assert storage.most_at_once == 8
 
 
 def test_many_files_wait_for_those_before_them():

@@ -64,8 +64,9 @@ def main() -> int:
             with gateway or nullcontext():
                 environ = gateway.environ if gateway else {}
                 url = f"s3://{BUCKET}" if gateway else str(lake)
-                rounds, database = asked.rounds, folder / f"{store}.db"
-                stores[store] = measured(lake, url, database, environ, asked.partitions, rounds, again=asked.again)
+                stores[store] = measured(
+                    lake, url, folder / f"{store}.db", environ, asked.partitions, asked.rounds, again=asked.again
+                )
         result |= {
             "files": made,
             "partitions": asked.partitions,

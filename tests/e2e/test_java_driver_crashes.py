@@ -13,20 +13,11 @@ from random import Random
 import pytest
 
 from tests.e2e.jobs import SCRIPTS, Job, rest
+from tests.e2e.test_jdbc_crashes import KILLED, KILLS
 from tests.h2 import H2, H2Database
 
-KILLED = 128 + 9
 SECS = 300.0
 ROWS = 100
-# Beside each place stands whether the rows of that start are visible then.
-KILLS = {
-    "jdbc.staged": False,
-    "jdbc.publishing": False,
-    "jdbc.published": True,
-    "job.commit_called": True,
-    "job.committing": True,
-    "job.committed": True,
-}
 RANDOM_KILLS = 20
 ALIVE_SECS = (4.0, 16.0)
 """How long a job lives before a random kill; it writes some eight seconds after its start."""

@@ -39,6 +39,7 @@ from gluepot.connectors.jdbc.java.statements import (
     name_parts,
     record_id,
     require_one_machine,
+    require_rows_only,
     write_id,
 )
 from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName, opened_when_needed
@@ -166,7 +167,8 @@ class JavaPublication:
         Raises:
             ConfigError: a statement may end the transaction.
         """
-        for statement in _acts(statements, "preactions" if statements == self.settings.preactions else "postactions"):
+        option = "preactions" if statements == self.settings.preactions else "postactions"
+        for statement in require_rows_only(statements, option):
             self.session.run(statement)
 
     def drop(self, staged: Sequence[StagedFile]) -> None:
@@ -275,8 +277,8 @@ class JavaPublication:
         given = spark.createDataFrame([(one, n) for n, one in enumerate(files)], "file string, n bigint")
         frame = given.repartition(min(len(files), _MOST_TASKS))
         options = {
-            **properties_of(endpoint), "url": endpoint.url, "driver": driver_of(spark, endpoint).name, "dbtable": table,
-            "batchsize": str(self.settings.batch_rows), "isolationLevel": "READ_COMMITTED",
+            **properties_of(endpoint), "url": endpoint.jdbc_url, "driver": driver_of(spark, endpoint).name,
+            "dbtable": table, "batchsize": str(self.settings.batch_rows), "isolationLevel": "READ_COMMITTED",
         }  # fmt: skip
         try:
             frame.mapInArrow(rows, schema).write.format("jdbc").options(**options).mode("append").save()
@@ -369,8 +371,8 @@ class JavaTables:
         Raises:
             ConfigError: also if the script's own statements may end a transaction, or no folder is there for the rows.
         """
-        _acts(self.settings.preactions, "preactions")
-        _acts(self.settings.postactions, "postactions")
+        require_rows_only(self.settings.preactions, "preactions")
+        require_rows_only(self.settings.postactions, "postactions")
         temp_dir_of(self.settings)
         with session(self.settings.endpoint) as begun:
             found = _found(begun, self.settings.table)
@@ -454,10 +456,6 @@ def temp_dir_of(settings: JdbcWriteSettings) -> str:
         return settings.temp_dir
     require_one_machine(spark_session().sparkContext.master or "", settings.endpoint.shown)
     return str(Path(tempfile.gettempdir()) / f"gluepot-jdbc-{os.getuid()}")
-
-
-def _acts(text: str, option: str) -> list[str]:
-    return statements.require_rows_only(text, option)
 
 
 def _found(begun: Session, table: str) -> Found:

@@ -246,13 +246,13 @@ def session(endpoint: JdbcEndpoint) -> Iterator[Session]:
     for name, value in properties_of(endpoint).items():
         given.setProperty(name, value)
     with mapped(endpoint, "A connection"):
-        connection = driver.java.connect(endpoint.url, given)
+        connection = driver.java.connect(endpoint.jdbc_url, given)
     if connection is None:
         raise ConfigError(
             f"The driver {driver.name} does not know the url {endpoint.shown}; correct the url, or"
             " customJdbcDriverClassName."
         )
-    begun = Session(connection, endpoint, write_dialect(endpoint.vendor, endpoint.url))
+    begun = Session(connection, endpoint, write_dialect(endpoint.vendor, endpoint.jdbc_url))
     try:
         for statement in begun.dialect.begin:
             begun.run(statement)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from gluepot.connectors.jdbc.java.dialects import BIGINT, BINARY, WriteDialect
+from gluepot.connectors.jdbc.java.dialects import BIGINT, BINARY, TEXT, WriteDialect
 from gluepot.connectors.jdbc.publishing import COMMITS, REJECTS
 from gluepot.connectors.jdbc.scripts import split
 from gluepot.connectors.jdbc.staging import ERROR_COLUMNS
@@ -181,7 +181,7 @@ def create_table(dialect: WriteDialect, qualified: str, kinds: Mapping[str, str]
     columns = []
     for name, kind in kinds.items():
         is_key = name.lower() in wanted
-        declared = dialect.key_text if is_key and kind == "text" else dialect.type_of(kind)
+        declared = dialect.key_text if is_key and kind == TEXT else dialect.type_of(kind)
         columns.append(f"{dialect.quoted(name)} {declared}{' NOT NULL' if is_key else ''}")
     if keys:
         named = [name for name in kinds if name.lower() in wanted]

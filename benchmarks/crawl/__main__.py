@@ -1,9 +1,10 @@
 """python -m benchmarks.crawl: crawl very many small files, then one new folder, on a disk and on an S3 server.
 
 The files are hard links, so that a million of them take no room, and the S3 server serves the same folder. After the
-first crawl, each further one finds one new folder: with `--new-folders-only`, beside a bare listing. That is the least
-that finds a new folder: it lists every folder that is not a known partition, and the new one, and does nothing else. On
-S3 it has as many requests under way as the crawl. With `--again`, everything is crawled once more at the end.
+first crawl, each further one finds one new folder: with `--new-folders-only`, beside two bare listings. Both list every
+folder that is not a partition, and the new one, and do nothing else. One reads the names of all known partitions from a
+file, and so finds out which folder is new, as the crawl has to; the other is told. On S3 they have as many requests
+under way as the crawl. With `--again`, everything is crawled once more at the end.
 
 Each side is a process of its own, timed after its imports; the memory shown is the most that a whole process took.
 """
@@ -18,7 +19,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -59,13 +60,15 @@ def main() -> int:
     with trial("crawl", asked.save) as (folder, result):
         lake = folder / "stores" / BUCKET
         made = make(lake, asked.partitions, asked.files)
+        names = folder / "known.txt"
+        names.write_text("\n".join(f"{one.parent.name}/{one.name}" for one in lake.glob("*/*")))
         for store in asked.on or STORES:
             gateway = S3Gateway(folder / "gateway", lake.parent, takes_parts=False) if store == "s3" else None
             with gateway or nullcontext():
                 environ = gateway.environ if gateway else {}
                 url = f"s3://{BUCKET}" if gateway else str(lake)
                 stores[store] = measured(
-                    lake, url, folder / f"{store}.db", environ, asked.partitions, asked.rounds, again=asked.again
+                    lake, url, names, folder / f"{store}.db", environ, asked.partitions, asked.rounds, again=asked.again
                 )
         result |= {
             "files": made,
@@ -80,13 +83,22 @@ def main() -> int:
 
 
 def measured(
-    lake: Path, url: str, catalog: Path, environ: dict[str, str], partitions: int, rounds: int, *, again: bool
+    lake: Path,
+    url: str,
+    names: Path,
+    catalog: Path,
+    environ: dict[str, str],
+    partitions: int,
+    rounds: int,
+    *,
+    again: bool,
 ) -> dict[str, Any]:
     """Return what the crawls of one store take.
 
     Args:
         lake: the folder, in which new folders are made.
         url: by which it is crawled.
+        names: file of the partitions that exist, one in a line; grows.
         catalog: file of the catalog that the crawls write; new.
         environ: for the sides.
         partitions: that the first crawl has to find, beside the new ones of another store.
@@ -96,24 +108,29 @@ def measured(
     first = side("crawled", EVERYTHING, url, str(catalog), environ=environ)
     assert first["found"] >= partitions, first
     print(f"{url}: first crawl {first['secs']:.1f} s, {first['peak_mb']:.0f} MB", file=sys.stderr)
-    bare, ours = [], []
+    sides: dict[str, list[dict[str, float]]] = {"told": [], "bare": [], "new": []}
     for n in range(rounds):
         new = lake / "day=0000" / f"hour=new{n}-{catalog.stem}"
         new.mkdir()
         (new / "part.json").write_text(TEXT)
-        bare.append(side("listed", url, new.name, environ=environ))
-        ours.append(side("crawled", NEW_FOLDERS, url, str(catalog), environ=environ))
-        assert bare[-1]["found"] == ours[-1]["found"] == 1, (bare[-1], ours[-1])
-        print(f"bare {bare[-1]['secs']:.2f} s, one new folder {ours[-1]['secs']:.2f} s", file=sys.stderr)
+        sides["told"].append(side("told", url, new.name, environ=environ))
+        sides["bare"].append(side("listed", url, str(names), environ=environ))
+        sides["new"].append(side("crawled", NEW_FOLDERS, url, str(catalog), environ=environ))
+        last = {name: each[-1] for name, each in sides.items()}
+        assert all(one["found"] == 1 for one in last.values()), last
+        print(", ".join(f"{name} {one['secs']:.3f} s" for name, one in last.items()), file=sys.stderr)
+        with names.open("a") as file:
+            file.write(f"\n{new.parent.name}/{new.name}")
     whole = {"first": first}
     if again:
         whole["again"] = side("crawled", EVERYTHING, url, str(catalog), environ=environ)
         assert whole["again"]["found"] == 0, whole
+    ours = sides["new"]
     return {
         **{name: _shown(one) for name, one in whole.items()},
-        "new": {"secs": _secs(ours), "peak_mb": round(max(one["peak_mb"] for one in ours))},
-        "bare": {"secs": _secs(bare)},
-        "ratio": round(statistics.median(mine["secs"] / one["secs"] for mine, one in zip(ours, bare, strict=True)), 2),
+        **{name: {"secs": [round(one["secs"], 3) for one in each]} for name, each in sides.items()},
+        "ratio": _ratio(ours, sides["bare"]),
+        "ratio_told": _ratio(ours, sides["told"]),
         "peak_mb": round(max(one["peak_mb"] for one in (*whole.values(), *ours))),
     }
 
@@ -122,8 +139,8 @@ def _shown(one: dict[str, float]) -> dict[str, float]:
     return {"secs": round(one["secs"], 1), "peak_mb": round(one["peak_mb"])}
 
 
-def _secs(sides: Sequence[dict[str, float]]) -> list[float]:
-    return [round(one["secs"], 3) for one in sides]
+def _ratio(ours: Sequence[dict[str, float]], others: Sequence[dict[str, float]]) -> float:
+    return round(statistics.median(mine["secs"] / one["secs"] for mine, one in zip(ours, others, strict=True)), 2)
 
 
 def make(lake: Path, partitions: int, files: int) -> int:
@@ -162,17 +179,37 @@ def measure(what: Any, arguments: tuple[str, ...]) -> None:
     print(json.dumps({"secs": secs, "found": found, "peak_mb": peak_mb}))
 
 
-def listed(url: str, new: str) -> int:
-    """List the folders above the partitions, and a new one among these; return how many files that has."""
+def told(url: str, new: str) -> int:
+    """List the folders above the partitions, and the one of them that has this name; return how many files it has."""
+    return _files(url, [f"{day}/{hour}" for day, hours in _levels(url) for hour in hours if hour == new])
+
+
+def listed(url: str, names: str) -> int:
+    """List the folders above the partitions, and those that a file does not name; return how many files these have."""
+    known = set(Path(names).read_text().split("\n"))
+    return _files(url, [new for day, hours in _levels(url) for hour in hours if (new := f"{day}/{hour}") not in known])
+
+
+def _levels(url: str) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the names of the folders above the partitions, each with the names of its partitions."""
     if not url.startswith("s3:"):
-        inside = [hour for day in os.scandir(url) for hour in os.scandir(day) if hour.name == new]
-        return sum(1 for hour in inside for _ in os.scandir(hour))
+        for day in os.scandir(url):
+            with os.scandir(day) as hours:
+                yield day.name, [hour.name for hour in hours]
+        return
     store = connect(BUCKET, "")
-    days = obstore.list_with_delimiter(store)["common_prefixes"]
+    above = obstore.list_with_delimiter(store)["common_prefixes"]
     with ThreadPoolExecutor(LISTERS) as pool:
-        levels = pool.map(lambda day: obstore.list_with_delimiter(store, day)["common_prefixes"], days)
-        found = [hour for level in levels for hour in level if hour.rstrip("/").endswith(new)]
-    return sum(len(obstore.list_with_delimiter(store, hour)["objects"]) for hour in found)
+        levels = pool.map(lambda one: obstore.list_with_delimiter(store, one)["common_prefixes"], above)
+        for one, inside in zip(above, levels, strict=True):
+            yield one.rstrip("/"), [each.rstrip("/").rpartition("/")[2] for each in inside]
+
+
+def _files(url: str, folders: Iterable[str]) -> int:
+    if not url.startswith("s3:"):
+        return sum(1 for folder in folders for _ in os.scandir(f"{url}/{folder}"))
+    store = connect(BUCKET, "")
+    return sum(len(obstore.list_with_delimiter(store, folder)["objects"]) for folder in folders)
 
 
 def crawled(recrawl: str, url: str, database: str) -> int:

@@ -82,7 +82,7 @@ def _run(query: str, sides: Sequence[Side], table: Path, *, counts: bool) -> Non
     for side in sides:
         side.run(Drain("", str(table)), counts=counts)
         found[side.name] = rows_of(table)
-        shutil.rmtree(table)
+        shutil.rmtree(table, ignore_errors=True)  # of a result without rows, our side writes nothing
     wanted = found.pop("stock")
     for name, rows in found.items():
         if not are_equal(rows, wanted):
@@ -118,6 +118,8 @@ def _ratio(of_queries: Mapping[str, Sequence[Side]], at: int) -> dict[str, float
 
 def rows_of(table: Path) -> list[tuple[Any, ...]]:
     """Return what a side wrote, sorted, numbers as floating-point numbers."""
+    if not any(table.glob("*.parquet")):
+        return []
     with duckdb.connect() as db:
         columns = db.execute(f"DESCRIBE SELECT * FROM read_parquet('{table}/*.parquet')").fetchall()
         names = ", ".join(sorted((row[0] for row in columns), key=lambda name: int(name[1:])))

@@ -13,7 +13,7 @@ from pyspark.context import SparkContext
 
 import awsglue  # noqa: F401  sets the environment of Spark, as a script does that imports it first
 from benchmarks.side import Drain, serve
-from benchmarks.tpc.suite import queries_of, tables_in, tables_of
+from benchmarks.tpc.suite import DRIVER_MEMORY, queries_of, tables_in, tables_of
 
 _SCRIPT = Path(__file__).with_name("query_job.py")
 
@@ -23,7 +23,7 @@ def main(folder: str, suite: str, cores: str) -> None:
     os.environ["GLUEPOT_STATE"] = f"{folder}/state"
     tables = tables_of(folder)
     queries = queries_of(suite, tables)
-    SparkContext(conf=SparkConf().setMaster(f"local[{cores}]"))
+    SparkContext(conf=SparkConf().setMaster(f"local[{cores}]").set("spark.driver.memory", DRIVER_MEMORY))
 
     def run(given: Drain) -> float:
         query = queries[given.way]

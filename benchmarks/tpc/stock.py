@@ -8,7 +8,7 @@ import time
 from pyspark.sql import SparkSession
 
 from benchmarks.side import Drain, serve
-from benchmarks.tpc.suite import queries_of, tables_in, tables_of
+from benchmarks.tpc.suite import DRIVER_MEMORY, queries_of, tables_in, tables_of
 
 
 def main(folder: str, suite: str, cores: str) -> None:
@@ -16,7 +16,8 @@ def main(folder: str, suite: str, cores: str) -> None:
     tables = tables_of(folder)
     queries = queries_of(suite, tables)
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.sql.session.timeZone", "UTC")
-    spark = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1").getOrCreate()
+    builder = builder.config("spark.driver.memory", DRIVER_MEMORY).config("spark.ui.enabled", "false")
+    spark = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
 
     def run(given: Drain) -> float:
         query = queries[given.way]

@@ -15,6 +15,8 @@ from pathlib import Path
 from gluepot.servers import jars
 
 SUITES = ("tpch", "tpcds")
+DRIVER_MEMORY = "4g"
+"""Of both sides. Some queries of TPC-DS fail in the gigabyte that Spark takes by default."""
 _OTHER_COLUMNS: Mapping[str, set[str]] = {"tpch": set(), "tpcds": {"q30"}}
 """Queries that want a column of an older version of the benchmark."""
 

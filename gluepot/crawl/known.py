@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -18,8 +18,9 @@ from gluepot.crawl.schemas import THRESHOLD, similarity
 from gluepot.crawl.values import UNKNOWN, FileKind, FoundTable, Leaf, Part, Step
 from gluepot.frames.schema.hive_types import arrow_of_hive
 
-# Names of folders that stay as they are when a URL is made canonical.
-_PLAIN = r"(?:[\w=-][\w=.-]*/)*[\w=-][\w=.-]*"
+# Folders below a target, as crawlers write them, whose names stay as they are when a URL is made canonical. A table may
+# have a hundred thousand: ranges are faster than \w, and so is an expression that never goes back.
+_PLAIN = "(?:[A-Za-z0-9_=-][A-Za-z0-9_=.-]*+/)++"
 _BASICS = ("classification", "compressionType", "delimiter")
 _HEADER = "skip.header.line.count"
 
@@ -41,23 +42,46 @@ class Fitted:
     steps: list[Step] = field(default_factory=list)
 
 
-def known_folders(url: str, tables: Iterable[Table], locations: Callable[[Table], Collection[str]]) -> frozenset[str]:
-    """Return the folders below a target that tables have, relative to it.
+@dataclass(frozen=True, slots=True)
+class KnownFolders:
+    """Folders below a target that tables have.
+
+    Args:
+        url: of the target.
+        locations: of all of them, as the tables have them.
+        others: folders, relative to the target, whose locations are not spelled as crawlers write them.
+    """
+
+    url: str = ""
+    locations: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+    def without(self, folder: str, names: Iterable[str]) -> list[str]:
+        """Return the folders in a folder that are not known, relative to the target."""
+        above = f"{folder}/" if folder else ""
+        place, locations, others = f"{self.url}/{above}", self.locations, self.others
+        return [above + name for name in names if f"{place}{name}/" not in locations and above + name not in others]
+
+
+NOTHING_KNOWN = KnownFolders()
+
+
+def known_folders(url: str, tables: Iterable[Table], locations: Callable[[Table], Sequence[str]]) -> KnownFolders:
+    """Return the folders below a target that tables have.
 
     Args:
         url: of the target.
         tables: of the crawler.
         locations: returns those of the partitions of a table.
     """
-    found: set[str] = set()
+    known: set[str] = set()
+    others: set[str] = set()
     for table in tables:
         places = locations(table) if table.partition_keys else [table.storage.location]
-        # As crawlers write it, below the target. A table may have a hundred thousand such places.
-        plain = re.compile(f"{re.escape(url)}/({_PLAIN})/*", re.ASCII)
-        for one, as_written in zip(places, map(plain.fullmatch, places), strict=True):
-            if inside := as_written[1] if as_written else _relative(url, one):
-                found.add(inside)
-    return frozenset(found)
+        known.update(places)
+        is_plain = re.compile(f"{re.escape(url)}/{_PLAIN}").fullmatch
+        others.update(inside for one in places if not is_plain(one) and (inside := _relative(url, one)))
+    return KnownFolders(url, frozenset(known), frozenset(others))
 
 
 def roots_of(url: str, tables: Iterable[Table]) -> dict[str, Table]:

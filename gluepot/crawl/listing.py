@@ -11,6 +11,7 @@ from pathlib import Path
 from gluepot.connectors.files.source.hive import is_partition
 from gluepot.core.errors import EtlError, PermanentError
 from gluepot.core.storage import Entry, Level, LocalSource, SourceStorage, canonical_url, open_source
+from gluepot.crawl.known import NOTHING_KNOWN, KnownFolders
 from gluepot.crawl.names import folder_and_above
 from gluepot.crawl.settings import Target
 
@@ -52,7 +53,9 @@ class Listing:
     with_folders: set[str] = field(default_factory=set)
 
 
-def files_of(storage: SourceStorage, target: Target, listing: Listing, known: Collection[str] = ()) -> Iterator[Entry]:
+def files_of(
+    storage: SourceStorage, target: Target, listing: Listing, known: KnownFolders = NOTHING_KNOWN
+) -> Iterator[Entry]:
     """Yield the files of a target that a crawl looks at, in any order.
 
     Args:
@@ -66,7 +69,7 @@ def files_of(storage: SourceStorage, target: Target, listing: Listing, known: Co
     """
     if not storage.lists_trees:
         walk = _walked(storage, "", listing, known)
-    elif known:
+    elif known.locations:
         walk = _walked_at_once(storage, listing, known)
     else:
         walk = storage.tree("")
@@ -219,7 +222,7 @@ def _notice_lake(storage: SourceStorage, folder: str, listing: Listing) -> None:
                 return
 
 
-def _walked(storage: SourceStorage, folder: str, listing: Listing, known: Collection[str]) -> Iterator[Entry]:
+def _walked(storage: SourceStorage, folder: str, listing: Listing, known: KnownFolders) -> Iterator[Entry]:
     """Yield files level by level, on past folders that cannot be listed and not into known ones."""
     try:
         level = storage.level(folder)
@@ -234,7 +237,7 @@ def _walked(storage: SourceStorage, folder: str, listing: Listing, known: Collec
             yield from _walked(storage, below, listing, known)
 
 
-def _walked_at_once(storage: SourceStorage, listing: Listing, known: Collection[str]) -> Iterator[Entry]:
+def _walked_at_once(storage: SourceStorage, listing: Listing, known: KnownFolders) -> Iterator[Entry]:
     """Yield what `_walked` does. Several folders are listed at a time, all of one depth before those below them."""
     folders = [""]
     with ThreadPoolExecutor(_LISTERS) as pool:
@@ -253,10 +256,9 @@ def _walked_at_once(storage: SourceStorage, listing: Listing, known: Collection[
             folders = below
 
 
-def _unknown(folder: str, level: Level, listing: Listing, known: Collection[str]) -> list[str]:
+def _unknown(folder: str, level: Level, listing: Listing, known: KnownFolders) -> list[str]:
     """Return the folders in a folder that are not known, below the target, and count the others as skipped."""
-    above = f"{folder}/" if folder else ""
-    new = [below for name in level.folders if (below := above + name) not in known]
+    new = known.without(folder, level.folders)
     listing.skipped += len(level.folders) - len(new)
     return new
 

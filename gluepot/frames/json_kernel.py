@@ -24,6 +24,8 @@ _OBJECT, _LIST, _CHOICE = range(len(_SCALARS), len(_SCALARS) + 3)  # with the sc
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
 
 _Shape = tuple[int, bytes, tuple["_Shape", ...]]
+# A type, whether it is null, and the same of its children: asking pyarrow costs more than making an array.
+_Tree = tuple[pa.DataType, bool, tuple["_Tree", ...]]
 
 
 class KnownRecords:
@@ -35,7 +37,7 @@ class KnownRecords:
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
-        self._kind = pa.struct(list(schema))
+        self._trees = tuple(map(_tree, schema.types))
         self._reader = _compiled.reader_of((_OBJECT, b"", tuple(map(_shape, schema))))
 
     def read(self, values: list[bytes | None] | Payloads, start: int, stop: int) -> pa.RecordBatch | int:
@@ -46,8 +48,9 @@ class KnownRecords:
             columns = _compiled.read(self._reader, values, start, stop)
         if isinstance(columns, int):
             return columns
-        rows = _array(self._kind, iter(columns))
-        return pa.RecordBatch.from_arrays(rows.flatten(), schema=self.schema)
+        rest = iter(columns)
+        next(rest)  # the records themselves
+        return pa.RecordBatch.from_arrays([_array(tree, rest) for tree in self._trees], schema=self.schema)
 
 
 def can_read(schema: pa.Schema) -> bool:
@@ -74,11 +77,16 @@ def _shape(field: pa.Field) -> _Shape:
     return _SCALARS.index(kind), key, ()
 
 
-def _array(kind: pa.DataType, columns: Iterator[tuple[int, int, list[Any]]]) -> pa.Array:
+def _tree(kind: pa.DataType) -> _Tree:
+    return kind, pa.types.is_null(kind), tuple(_tree(kind.field(index).type) for index in range(kind.num_fields))
+
+
+def _array(tree: _Tree, columns: Iterator[tuple[int, int, list[Any]]]) -> pa.Array:
     """Build the next column from its buffers, and its child columns from the buffers that follow."""
+    kind, is_null, inner = tree
     rows, nulls, buffers = next(columns)
-    children = [_array(kind.field(index).type, columns) for index in range(kind.num_fields)]
-    if pa.types.is_null(kind):
+    children = [_array(one, columns) for one in inner]
+    if is_null:
         return pa.nulls(rows)
     wrapped = [None if buffer is None else pa.py_buffer(buffer) for buffer in buffers]
     return pa.Array.from_buffers(kind, rows, wrapped, null_count=nulls, children=children)

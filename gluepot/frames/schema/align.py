@@ -41,6 +41,8 @@ def align(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 def concat(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Return the rows of one or more batches, in order, in the merge of their schemas."""
+    if len(batches) == 1:
+        return batches[0]  # pyarrow would copy it
     merged = batches[0].schema
     for batch in batches[1:]:
         merged = merge_schemas(merged, batch.schema)

@@ -23,6 +23,8 @@ _UNITS = ("s", "ms", "us", "ns")
 
 def merge_schemas(left: pa.Schema, right: pa.Schema) -> pa.Schema:
     """Return the schema that holds rows of both; fields of `left` first, names compared exactly."""
+    if left.equals(right, check_metadata=True):
+        return left.remove_metadata()
     return pa.schema(_merge_all(left, right))
 
 

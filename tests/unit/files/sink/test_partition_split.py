@@ -74,6 +74,14 @@ def test_more_partitions_than_sixteen_bits_can_count():
     assert all(part.path == f"k={part.rows['v'][0].as_py()}" for part in parts)
 
 
+def test_two_keys_with_more_pairs_than_are_counted():
+    day, hour = [at % 400 for at in range(1_000)], [at % 300 for at in range(1_000)]
+    parts = list(split(pa.record_batch({"day": day, "hour": hour, "v": range(1_000)}), ["day", "hour"]))
+    assert sum(part.rows.num_rows for part in parts) == 1_000
+    assert len({part.path for part in parts}) == len(parts) == len(set(zip(day, hour, strict=True)))
+    assert all(part.path == f"day={at % 400}/hour={at % 300}" for part in parts for at in part.rows["v"].to_pylist())
+
+
 @pytest.mark.parametrize("value", [{"a": 1}, [1], []])
 def test_a_nested_key_is_a_configuration_error(value):
     with pytest.raises(ConfigError, match="partitionKeys has 'k'"):

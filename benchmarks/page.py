@@ -202,6 +202,8 @@ def _latency(result: Mapping[str, Any]) -> Iterator[str]:
     for name, side in result["sides"].items():
         yield _row((name, *(", ".join(map(str, side[key])) for key in ("p50_ms", "p99_ms", "moments"))))
     yield ""
+    for name, one in result["own"].items():
+        yield f"- {name} {one['ms']} ms, {_goal(one['goal'], is_missed=one['ms'] > one['goal'])}"
     for name, one in result["ratios"].items():
         goal = one["goal"]
         yield f"- {one['time']} of {name}" + (f", {_goal(goal, is_missed=one['time'] > goal)}" if goal else "")

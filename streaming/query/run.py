@@ -30,6 +30,7 @@ from gluepot.engine.pipeline import RangeInput
 from gluepot.engine.write_totals import RecordSchema, WriteTotals
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 from gluepot.frames.schema.changes import by_kind
+from gluepot.spark import local_files
 from gluepot.streaming.checkpoints import lease
 from gluepot.streaming.checkpoints.start import mend_late_commit, prepare
 from gluepot.streaming.count_ahead.prediction import Prediction
@@ -256,6 +257,7 @@ class Query:
         return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
 
     def _before_first_start(self) -> None:
+        local_files.begin(self._frame.sparkSession)
         if (metrics := self._session.metrics) is not None:
             self._beside("metrics", lambda: metrics.announce(self._name, self._settings.window_size_secs))
         storage = self._checkpoint.storage

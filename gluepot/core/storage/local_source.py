@@ -27,16 +27,14 @@ class LocalSource:
         return False
 
     def level(self, folder: str) -> Level:  # noqa: D102
-        folders, files = [], []
         with explained(self.url):
             try:
                 with os.scandir(self.root / folder) as found:
-                    for one in found:
-                        if one.is_dir():
-                            folders.append(one.name)
-                        elif one.is_file():
-                            files.append((one.name, one))
-                    entries = [_entry(folder, name, one.stat()) for name, one in sorted(files)]
+                    inside = list(found)
+                folders = [one.name for one in inside if one.is_dir()]
+                others = [one for one in inside if not one.is_dir()] if len(folders) < len(inside) else []
+                files = sorted((one.name, one) for one in others if one.is_file())
+                entries = [_entry(folder, name, one.stat()) for name, one in files]
             except FileNotFoundError:  # the folder, or a file that was deleted while it was listed
                 return self.level(folder) if (self.root / folder).is_dir() else Level((), ())
         return Level(sorted(folders), entries)

@@ -1,0 +1,81 @@
+"""Local files of Spark's driver without a process for each (docs/decisions/0056).
+
+Hadoop sets the rights of each file that it makes. Where its native library is missing, as in pyspark, it starts `chmod`
+for that: twice for each of the two files that a batch writes to a checkpoint. Java can set them itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from gluepot.core.logging import get_logger
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NAME = "gluepot.RawFiles"
+# Spark brings the compiler, which it uses for its own code.
+_SOURCE = """
+package gluepot;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+public class RawFiles extends RawLocalFileSystem {
+    public void setPermission(Path path, FsPermission rights) throws IOException {
+        Files.setAttribute(pathToFile(path).toPath(), "unix:mode", Integer.valueOf(rights.toShort()));
+    }
+}
+"""
+_HADOOP = "org.apache.hadoop.fs"
+
+log = get_logger(__name__)
+
+
+def set_rights_directly(spark: SparkSession) -> bool:
+    """Let the driver's local file system set rights by itself; return whether it does so now.
+
+    Only the innermost layer of Hadoop's own local file system is replaced. One that a user has chosen stays as it is,
+    and so do those of executors.
+
+    Raises:
+        Py4JError: this Spark has no such compiler, or this Hadoop has other layers.
+    """
+    jvm: Any = spark._jvm  # noqa: SLF001  the only way to Hadoop
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001
+    root = jvm.java.net.URI("file:///")
+    layered = jvm.java.lang.Class.forName(f"{_HADOOP}.FilterFileSystem")
+    inside = layered.getDeclaredField("fs")
+    inside.setAccessible(True)
+    layer = jvm.org.apache.hadoop.fs.FileSystem.get(root, configuration)
+    while layered.isInstance(layer):
+        inner = inside.get(layer)
+        name = inner.getClass().getName()
+        if name == f"{_HADOOP}.RawLocalFileSystem" and not jvm.org.apache.hadoop.io.nativeio.NativeIO.isAvailable():
+            compiler = jvm.org.codehaus.janino.SimpleCompiler()
+            compiler.setParentClassLoader(configuration.getClassLoader())
+            compiler.cook(_SOURCE)
+            raw = compiler.getClassLoader().loadClass(_NAME).newInstance()
+            raw.initialize(root, configuration)
+            inside.set(layer, raw)
+            return True
+        if name == _NAME:
+            return True
+        layer = inner
+    return False
+
+
+def begin(spark: SparkSession) -> None:
+    """Do this in the background. Without it, batches take longer and nothing else changes."""
+
+    def change() -> None:
+        try:
+            set_rights_directly(spark)
+        except Exception as error:  # noqa: BLE001  whatever it is, Hadoop's own way works
+            log.info("rights_set_by_processes", reason=str(error) or type(error).__name__)
+
+    threading.Thread(target=change, name="gluepot-local-files", daemon=True).start()

@@ -1,10 +1,10 @@
 """python -m benchmarks.crawl: crawl very many small files, then one new folder, on a disk and on an S3 server.
 
 The files are hard links, so that a million of them take no room, and the S3 server serves the same folder. After the
-first crawl, each further one finds one new folder: with `--new-folders-only`, beside two bare listings. Both list every
-folder that is not a partition, and the new one, and do nothing else. One reads the names of all known partitions from a
-file, and so finds out which folder is new, as the crawl has to; the other is told. On S3 they have as many requests
-under way as the crawl. With `--again`, everything is crawled once more at the end.
+first crawl, each further one finds one new folder: with `--new-folders-only`, beside two listings. Both list every
+folder that is not a partition, and the new one, and do nothing else. The bare one is told which folder is new. The one
+that knows the partitions reads their names from a file and finds out, as the crawl has to. On S3 they have as many
+requests under way as the crawl. With `--again`, everything is crawled once more at the end.
 
 Each side is a process of its own, timed after its imports; the memory shown is the most that a whole process took.
 """
@@ -108,13 +108,13 @@ def measured(
     first = side("crawled", EVERYTHING, url, str(catalog), environ=environ)
     assert first["found"] >= partitions, first
     print(f"{url}: first crawl {first['secs']:.1f} s, {first['peak_mb']:.0f} MB", file=sys.stderr)
-    sides: dict[str, list[dict[str, float]]] = {"told": [], "bare": [], "new": []}
+    sides: dict[str, list[dict[str, float]]] = {"bare": [], "knowing": [], "new": []}
     for n in range(rounds):
         new = lake / "day=0000" / f"hour=new{n}-{catalog.stem}"
         new.mkdir()
         (new / "part.json").write_text(TEXT)
-        sides["told"].append(side("told", url, new.name, environ=environ))
-        sides["bare"].append(side("listed", url, str(names), environ=environ))
+        sides["bare"].append(side("listed", url, new.name, environ=environ))
+        sides["knowing"].append(side("listed_knowing", url, str(names), environ=environ))
         sides["new"].append(side("crawled", NEW_FOLDERS, url, str(catalog), environ=environ))
         last = {name: each[-1] for name, each in sides.items()}
         assert all(one["found"] == 1 for one in last.values()), last
@@ -129,8 +129,8 @@ def measured(
     return {
         **{name: _shown(one) for name, one in whole.items()},
         **{name: {"secs": [round(one["secs"], 3) for one in each]} for name, each in sides.items()},
-        "ratio": _ratio(ours, sides["bare"]),
-        "ratio_told": _ratio(ours, sides["told"]),
+        "ratio": _ratio(ours, sides["knowing"]),
+        "ratio_bare": _ratio(ours, sides["bare"]),
         "peak_mb": round(max(one["peak_mb"] for one in (*whole.values(), *ours))),
     }
 
@@ -179,12 +179,12 @@ def measure(what: Any, arguments: tuple[str, ...]) -> None:
     print(json.dumps({"secs": secs, "found": found, "peak_mb": peak_mb}))
 
 
-def told(url: str, new: str) -> int:
+def listed(url: str, new: str) -> int:
     """List the folders above the partitions, and the one of them that has this name; return how many files it has."""
     return _files(url, [f"{day}/{hour}" for day, hours in _levels(url) for hour in hours if hour == new])
 
 
-def listed(url: str, names: str) -> int:
+def listed_knowing(url: str, names: str) -> int:
     """List the folders above the partitions, and those that a file does not name; return how many files these have."""
     known = set(Path(names).read_text().split("\n"))
     return _files(url, [new for day, hours in _levels(url) for hour in hours if (new := f"{day}/{hour}") not in known])

@@ -19,7 +19,7 @@ from gluepot.crawl.schemas import THRESHOLD, similarity
 from gluepot.crawl.values import UNKNOWN, FileKind, FoundTable, Leaf, Part, Step
 from gluepot.frames.schema.hive_types import arrow_of_hive
 
-# Of these, the names of folders stay as they are when a URL is made canonical, unless they begin with a dot.
+# Names of folders that consist of these stay as they are when a URL is made canonical, unless they begin with a dot.
 _PLAIN = (string.ascii_letters + string.digits + "_=.-:/\n").encode()
 _AT_ONCE = 1_000
 _BASICS = ("classification", "compressionType", "delimiter")

@@ -6,6 +6,7 @@ for that: twice for each of the two files that a batch writes to a checkpoint. J
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,7 @@ def set_rights_directly(spark: SparkSession) -> bool:
             compiler.cook(_SOURCE)
             raw = compiler.getClassLoader().loadClass(_NAME).newInstance()
             raw.initialize(root, configuration)
+            raw.setWorkingDirectory(inner.getWorkingDirectory())
             inside.set(layer, raw)
             return True
         if name == _NAME:
@@ -70,7 +72,9 @@ def set_rights_directly(spark: SparkSession) -> bool:
 
 
 def begin(spark: SparkSession) -> None:
-    """Do this in the background. Without it, batches take longer and nothing else changes."""
+    """Do this in the background, on systems that have such rights. Without it batches take longer, and that is all."""
+    if os.name != "posix":
+        return
 
     def change() -> None:
         try:

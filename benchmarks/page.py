@@ -372,7 +372,7 @@ def _crawl(result: Mapping[str, Any]) -> Iterator[str]:
     for title, side in (("First crawl", "first"), ("Crawl of everything again", "again")):
         if all(side in one for one in stores.values()):
             yield _row((title, *(f"{one[side]['secs']:,} s, {one[side]['peak_mb']} MB" for one in stores.values())))
-    listings = (("Bare listing, s", "bare"), ("Listing that knows the partitions, s", "knowing"))
+    listings = (("Bare listing, s", "bare"), ("Listing that knows, s", "knowing"))
     for title, side in (("One new folder, s", "new"), *listings):
         if all(side in one for one in stores.values()):
             yield _row((title, *(", ".join(map(str, one[side]["secs"])) for one in stores.values())))

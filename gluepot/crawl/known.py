@@ -21,6 +21,7 @@ from gluepot.frames.schema.hive_types import arrow_of_hive
 
 # Names of folders that consist of these stay as they are when a URL is made canonical, unless they begin with a dot.
 _PLAIN = (string.ascii_letters + string.digits + "_=.-:/\n").encode()
+# So many places are looked at in one text. If one of them is spelled otherwise, all of these are looked at one by one.
 _AT_ONCE = 1_000
 _BASICS = ("classification", "compressionType", "delimiter")
 _HEADER = "skip.header.line.count"

@@ -40,8 +40,8 @@ log = get_logger(__name__)
 def set_rights_directly(spark: SparkSession) -> bool:
     """Let the driver's local file system set rights by itself; return whether it does so now.
 
-    Only the innermost layer of Hadoop's own local file system is replaced. One that a user has chosen stays as it is,
-    and so do those of executors.
+    Only the innermost layer of Hadoop's own local file system is replaced, and not if a native library sets rights. A
+    file system that a user has chosen stays as it is, and so do those of executors.
 
     Raises:
         Py4JError: this Spark has no such compiler, or this Hadoop has other layers.
@@ -52,23 +52,22 @@ def set_rights_directly(spark: SparkSession) -> bool:
     layered = jvm.java.lang.Class.forName(f"{_HADOOP}.FilterFileSystem")
     inside = layered.getDeclaredField("fs")
     inside.setAccessible(True)
-    layer = jvm.org.apache.hadoop.fs.FileSystem.get(root, configuration)
-    while layered.isInstance(layer):
-        inner = inside.get(layer)
-        name = inner.getClass().getName()
-        if name == f"{_HADOOP}.RawLocalFileSystem" and not jvm.org.apache.hadoop.io.nativeio.NativeIO.isAvailable():
-            compiler = jvm.org.codehaus.janino.SimpleCompiler()
-            compiler.setParentClassLoader(configuration.getClassLoader())
-            compiler.cook(_SOURCE)
-            raw = compiler.getClassLoader().loadClass(_NAME).newInstance()
-            raw.initialize(root, configuration)
-            raw.setWorkingDirectory(inner.getWorkingDirectory())
-            inside.set(layer, raw)
-            return True
-        if name == _NAME:
-            return True
-        layer = inner
-    return False
+    layer, inner = None, jvm.org.apache.hadoop.fs.FileSystem.get(root, configuration)
+    while layered.isInstance(inner):
+        layer, inner = inner, inside.get(inner)
+    name = inner.getClass().getName()
+    if layer is None or name != f"{_HADOOP}.RawLocalFileSystem":
+        return bool(name == _NAME)
+    if jvm.org.apache.hadoop.io.nativeio.NativeIO.isAvailable():
+        return False
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(configuration.getClassLoader())
+    compiler.cook(_SOURCE)
+    raw = compiler.getClassLoader().loadClass(_NAME).newInstance()
+    raw.initialize(root, configuration)
+    raw.setWorkingDirectory(inner.getWorkingDirectory())
+    inside.set(layer, raw)
+    return True
 
 
 def begin(spark: SparkSession) -> None:

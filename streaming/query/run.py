@@ -25,6 +25,7 @@ from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.errors import CheckpointError, EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import bind_context, get_logger
+from gluepot.core.storage import LocalRoot, parse_url
 from gluepot.engine import execute, on_driver, task_ranges
 from gluepot.engine.pipeline import RangeInput
 from gluepot.engine.write_totals import RecordSchema, WriteTotals
@@ -257,7 +258,8 @@ class Query:
         return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
 
     def _before_first_start(self) -> None:
-        local_files.begin(self._frame.sparkSession)
+        if isinstance(parse_url(self._settings.checkpoint_location), LocalRoot):
+            local_files.begin(self._frame.sparkSession)
         if (metrics := self._session.metrics) is not None:
             self._beside("metrics", lambda: metrics.announce(self._name, self._settings.window_size_secs))
         storage = self._checkpoint.storage

@@ -10,40 +10,41 @@ from gluepot.spark.local_files import set_rights_directly
 from tests.e2e.jobs import wait_until
 
 
+class Hadoop:
+    """The local file system of the driver, and its layers."""
+
+    def __init__(self, spark) -> None:
+        self.spark = spark
+        self.jvm = spark._jvm
+        self.configuration = spark.sparkContext._jsc.hadoopConfiguration()
+        self.inside = self.jvm.java.lang.Class.forName("org.apache.hadoop.fs.FilterFileSystem").getDeclaredField("fs")
+        self.inside.setAccessible(True)
+
+    @property
+    def files(self):
+        return self.path("/").getFileSystem(self.configuration)
+
+    @property
+    def layers(self):
+        found = [self.files]
+        while self.inside.getDeclaringClass().isInstance(found[-1]):
+            found.append(self.inside.get(found[-1]))
+        return found
+
+    def path(self, place):
+        return self.jvm.org.apache.hadoop.fs.Path(f"file://{place}")
+
+    def rights(self, octal):
+        return self.jvm.org.apache.hadoop.fs.permission.FsPermission(octal)
+
+    def replace_innermost(self, raw) -> None:
+        raw.initialize(self.jvm.java.net.URI("file:///"), self.configuration)
+        self.inside.set(self.layers[-2], raw)
+
+
 @pytest.fixture
 def hadoop(glue_context):
-    class Hadoop:
-        def __init__(self) -> None:
-            self.spark = glue_context.spark_session
-            self.jvm = self.spark._jvm
-            self.configuration = self.spark.sparkContext._jsc.hadoopConfiguration()
-            self.inside = self.jvm.java.lang.Class.forName("org.apache.hadoop.fs.FilterFileSystem").getDeclaredField(
-                "fs"
-            )
-            self.inside.setAccessible(True)
-
-        @property
-        def files(self):
-            return self.path("/").getFileSystem(self.configuration)
-
-        @property
-        def layers(self):
-            found = [self.files]
-            while self.inside.getDeclaringClass().isInstance(found[-1]):
-                found.append(self.inside.get(found[-1]))
-            return found
-
-        def path(self, place):
-            return self.jvm.org.apache.hadoop.fs.Path(f"file://{place}")
-
-        def rights(self, octal):
-            return self.jvm.org.apache.hadoop.fs.permission.FsPermission(octal)
-
-        def replace_innermost(self, raw) -> None:
-            raw.initialize(self.jvm.java.net.URI("file:///"), self.configuration)
-            self.inside.set(self.layers[-2], raw)
-
-    return Hadoop()
+    return Hadoop(glue_context.spark_session)
 
 
 def make_files(hadoop, folder):

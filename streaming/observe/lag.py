@@ -190,9 +190,9 @@ class LagWatch:
     def after_batch(self) -> Lag:
         """Return the lag after the last committed batch, without delaying the next one.
 
-        This asks the sources if that takes no more than half of `MOST_SHARE` of the time. If it would take more, as
-        with thousands of partitions, or while another thread asks, this returns the result of the last lookup less the
-        records committed since.
+        This asks the sources if waiting for them takes no more than half of `MOST_SHARE` of the time. If it would take
+        more, as with short batches or thousands of partitions, or while another thread asks, this returns the result of
+        the last lookup less the records committed since.
         """
         if self._clock.monotonic() >= self._due and self._asking.acquire(blocking=False):
             try:
@@ -214,16 +214,18 @@ class LagWatch:
     def _look(self, show: Callable[[Lag], None] | None = None) -> Lag:
         with self._state_lock:
             positions, ends = self._positions, self._ends
-        asked_epoch, spent_secs = self._clock.epoch(), self._spent()
+        asked_epoch, asked_secs, spent_secs = self._clock.epoch(), self._clock.monotonic(), self._spent()
         try:
             backlog = self._backlog(positions) if positions else {}
         except Exception as away:  # noqa: BLE001  the query reads the same source and reports the error
             self._failed(away)
             backlog = {}
-        # A batch may ask again later than the thread of `looking`, if there is one, so that no batch has to ask.
-        pays_after_secs = 2 * pause_secs(self._spent() - spent_secs, every_secs=0.0)
+        answered_secs = self._clock.monotonic()
+        # A batch that asks waits for the answer. It may ask again later than the thread of `looking`, if there is one,
+        # so that no batch has to ask.
+        took_secs = max(self._spent() - spent_secs, answered_secs - asked_secs)
         with self._state_lock:
-            self._due = self._clock.monotonic() + pays_after_secs
+            self._due = answered_secs + 2 * pause_secs(took_secs, every_secs=0.0)
             # A batch may have been committed meanwhile.
             self._waiting = moved(backlog, ends, self._ends)
             self._seen = self._seen.looked(self._waiting, asked_epoch, self._ends)

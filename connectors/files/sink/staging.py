@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # Making a file durable is waiting, for the disk or for S3; the next one is encoded meanwhile.
 _AT_ONCE = 8
 _MOST_WAITING = 64
+# Encoders write a small file in dozens of pieces, each of which is a call down to the disk.
+_JOINED_BYTES = 64 << 10
 
 Later = Callable[[Callable[[], None]], None]
 
@@ -37,6 +39,7 @@ class StagedOutput(io.RawIOBase):
         self._rejects = rejects
         self.size_bytes = 0
         self._crc32 = 0
+        self._joined = bytearray()
         self._discarded = False
 
     def writable(self) -> bool:  # noqa: D102
@@ -46,9 +49,19 @@ class StagedOutput(io.RawIOBase):
         view = memoryview(data).cast("B")
         if self._discarded:  # pyarrow's ParquetWriter writes its footer when it is collected, wanted or not
             return len(view)
-        self._crc32 = zlib.crc32(view, self._crc32)
-        self.size_bytes += self._writer.write(view)
+        self.size_bytes += len(view)
+        if len(self._joined) + len(view) > _JOINED_BYTES:
+            self._pass_on(memoryview(self._joined))
+            self._joined = bytearray()
+        if len(view) > _JOINED_BYTES:
+            self._pass_on(view)
+        else:
+            self._joined += view
         return len(view)
+
+    def _pass_on(self, data: memoryview) -> None:
+        self._crc32 = zlib.crc32(data, self._crc32)
+        self._writer.write(data)
 
     def tell(self) -> int:  # noqa: D102
         return self.size_bytes
@@ -60,6 +73,7 @@ class StagedOutput(io.RawIOBase):
             rows: how many records were written to it.
             encoding: what a reader must know beside the bytes.
         """
+        self._pass_on(memoryview(self._joined))
         reach("task.written")
         self._later(self._writer.commit)
         return StagedFile(self._staged, self._final, self.size_bytes, rows, self._crc32, self._rejects, encoding)

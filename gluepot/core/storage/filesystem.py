@@ -12,7 +12,7 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -140,8 +140,7 @@ class OsFileSystem:
                 _unless_missing(one)
             return
         # A file system writes what several wait for at once: together they take little longer than one of them.
-        with ThreadPoolExecutor(min(len(work), _SYNCED_AT_ONCE)) as pool:
-            list(pool.map(_unless_missing, work))
+        list(_syncing_threads().map(_unless_missing, work))
 
     def _sync_file(self, path: Path) -> None:
         with self.open(path) as file:
@@ -190,6 +189,15 @@ class OsNewFile:
 
     def close(self) -> None:  # noqa: D102
         self.file.close()
+
+
+@cache
+def _syncing_threads() -> ThreadPoolExecutor:
+    """Return the threads of this process that wait for flushes; to start new ones takes as long as a flush."""
+    return ThreadPoolExecutor(_SYNCED_AT_ONCE, thread_name_prefix="gluepot-syncing")
+
+
+os.register_at_fork(after_in_child=_syncing_threads.cache_clear)  # threads do not live on in a child
 
 
 def _open_no_fifo(path: str, flags: int) -> int:

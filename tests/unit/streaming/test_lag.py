@@ -130,6 +130,21 @@ def test_a_batch_does_not_wait_for_a_source_that_costs_much_to_ask():
     assert len(source.asked) == 2
 
 
+def test_a_batch_waits_for_a_source_that_is_slow_to_answer_only_now_and_then():
+    clock, source = FakeClock(now=100.0), Source({"t-0": 5})
+
+    def slow(held):
+        clock.now += 0.01
+        return source.backlog(held)
+
+    watch = LagWatch(slow, clock, spent=lambda: 0.0)
+    watch.committed(HELD, {})
+    for _ in range(100):
+        watch.after_batch()
+        clock.now += 0.05
+    assert len(source.asked) == 5  # 50 ms of 5 s
+
+
 def test_what_waits_is_less_what_was_committed_and_never_more_than_was_seen():
     waited, began = {"t-0": 5, "t-1": 5, "t-2": 5, "t-3": 5}, {"t-0": 10, "t-1": 10, "t-2": 10}
     assert moved(waited, began, {"t-0": 12, "t-1": 99, "t-2": 0}) == {"t-0": 3, "t-1": 0, "t-2": 5, "t-3": 5}

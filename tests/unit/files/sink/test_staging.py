@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import threading
+import zlib
 from dataclasses import dataclass, field
 
 import pytest
 
 from gluepot.connectors.files.sink.staging import Stage
 from gluepot.core.errors import TransientError
+from gluepot.core.storage import LocalStorage
 
 
 @dataclass
@@ -90,3 +92,19 @@ def test_a_file_that_cannot_be_kept_is_told_when_the_stage_settles_and_nothing_s
 
     assert storage.files == set()
     assert len(storage.discarded) == 3
+
+
+def test_small_pieces_reach_the_storage_together_and_in_their_order(tmp_path):
+    storage = LocalStorage(tmp_path)
+    stage = Stage(storage, "task")
+    output = stage.open("final")
+    pieces = [bytes([number % 256]) * (number * 37 % 5000) for number in range(60)]
+    pieces[30] = b"large" * 40_000
+    for piece in pieces:
+        output.write(piece)
+    assert output.tell() == sum(map(len, pieces))
+    file = output.finish(60, {})
+    stage.settle()
+    written = storage.get(file.staged)
+    assert written == b"".join(pieces)
+    assert (file.size_bytes, file.crc32) == (len(written), zlib.crc32(written))

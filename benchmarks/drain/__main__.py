@@ -144,9 +144,11 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
             table = folder / "buckets" / BUCKET / "table" if side.name in S3_WAYS else work / "table"
             delay.secs = S3_WAYS.get(side.name, 0.0)
             secs = side.run(Drain(str(work / "checkpoint"), str(work / "table")), counts=counts)
-            found = sums(f"read_parquet('{table}/**/*.parquet', union_by_name=true)", shape.checked)
+            # Of a broken document stock Spark writes a row without values, and we none.
+            rows = f"read_parquet('{table}/**/*.parquet', union_by_name=true) WHERE event_id IS NOT NULL"
+            found = sums(rows, shape.checked)
             seen.add(found)
-            if found[0] != asked.records or len(seen) > 1:
+            if found[0] != shape.whole(asked.records) or len(seen) > 1:
                 raise SystemExit(f"{side.name} wrote {found}; {asked.records} records and {seen} were seen")
             shutil.rmtree(work)
             shutil.rmtree(table, ignore_errors=True)

@@ -64,6 +64,7 @@ def _unicode(number: int, chance: Random) -> dict[str, object]:
     return {**visit(number, chance), "größe": texts[0], "名前": texts[1], "note": texts[2], "tags": texts[2:]}
 
 
+_BROKEN_EVERY = 1_000
 _LAST = ".".join(("deep", *(f"level_{level}" for level in reversed(range(_DEPTH))), "list"))
 
 ODD_SHAPES = {
@@ -73,6 +74,7 @@ ODD_SHAPES = {
     "wide": Shape(_wide, "", (*VISIT_CHECKED, *(f"column_{at}" for at in range(_WIDE)))),
     "deep": Shape(_deep, "", (*VISIT_CHECKED, "deep.n", _LAST)),
     "long": Shape(_long, "", (*VISIT_CHECKED, "body")),
+    "broken": Shape(click, "", tuple(CLICK_CHECKED), _BROKEN_EVERY),
     "unicode": Shape(_unicode, "", (*VISIT_CHECKED, '"größe"', '"名前"', "note", "tags")),
 }
 """They have no schema by hand, so that only sides that infer one drain them."""

@@ -25,11 +25,13 @@ class Shape:
         make: the event of a number.
         ddl: its schema, as a hand-written script gives it; empty for shapes that no such script drains.
         checked: SQL of the columns and fields whose values must be equal on both sides, `event_id` among them.
+        broken_every: the last one of so many documents is cut off at its end; 0 for none.
     """
 
     make: Callable[[int, Random], dict[str, object]]
     ddl: str
     checked: tuple[str, ...]
+    broken_every: int = 0
 
     def events(self, seed: int = 1) -> Iterator[dict[str, object]]:
         """Yield events without end, the same each time."""
@@ -38,8 +40,14 @@ class Shape:
             yield self.make(number, chance)
 
     def payloads(self, records: int, seed: int = 1) -> Iterator[bytes]:
-        """Yield the documents of so many events."""
-        return map(orjson.dumps, islice(self.events(seed), records))
+        """Yield the documents of so many events, the broken ones included."""
+        for number, event in enumerate(islice(self.events(seed), records), start=1):
+            document = orjson.dumps(event)
+            yield document[:-1] if self.broken_every and number % self.broken_every == 0 else document
+
+    def whole(self, records: int) -> int:
+        """Return how many of so many documents are not broken."""
+        return records - (records // self.broken_every if self.broken_every else 0)
 
 
 def visit(number: int, chance: Random) -> dict[str, object]:

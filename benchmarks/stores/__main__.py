@@ -1,9 +1,9 @@
 """Puts the same rows into a store with the sink and with the store's own client, in turns, and prints the ratio.
 
-`python -m benchmarks.stores dynamodb|sqs|mongodb|opensearch [ROWS] [TURNS]`. The sink gets Arrow chunks as a task does.
-The client gets Python's values, which it would have to make of such chunks first, as many at a time as the sink sends.
-MongoDB and OpenSearch are the servers of the tests. For DynamoDB and SQS a server of our own answers each call at once
-and keeps nothing, so that only the clients are measured: a real service is slower, and then both sides wait for it.
+`python -m benchmarks.stores STORE [ROWS] [TURNS]`, and without a store the names of all. The sink gets Arrow chunks as
+a task does. The client gets Python's values, which it would have to make of such chunks first, as many at a time as the
+sink sends. MongoDB and OpenSearch are the servers of the tests. For the others a server of our own answers each call at
+once and keeps nothing, so that only the clients are measured: a real service is slower, and then both wait for it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 import boto3
 import pymongo
+import urllib3
 from opensearchpy import OpenSearch
 from opensearchpy.helpers import bulk
 
@@ -59,21 +60,36 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a call."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        match self.headers["X-Amz-Target"].rpartition(".")[2]:
-            case "DescribeTable":
-                answer: dict[str, Any] = TABLE
-            case "BatchWriteItem":
-                answer = {"UnprocessedItems": {}}
-            case _:
-                entries = json.loads(body)["Entries"]
-                done = [{"Id": one["Id"], "MessageId": "m", "MD5OfMessageBody": ""} for one in entries]
-                answer = {"Successful": done, "Failed": []}
-        content = json.dumps(answer).encode()
+        content = self._answer(self.headers.get("X-Amz-Target", "").rpartition(".")[2], body)
         self.send_response(200)
-        self.send_header("Content-Type", "application/x-amz-json-1.0")
+        self.send_header("Content-Type", "text/xml" if content.startswith(b"<") else "application/x-amz-json-1.0")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    def _answer(self, action: str, body: bytes) -> bytes:
+        match action:
+            case "DescribeTable":
+                return json.dumps(TABLE).encode()
+            case "BatchWriteItem":
+                return b'{"UnprocessedItems": {}}'
+            case "PutEvents":
+                done = [{"EventId": "e"} for _ in json.loads(body)["Entries"]]
+                return json.dumps({"FailedEntryCount": 0, "Entries": done}).encode()
+            case "PutRecordBatch":
+                done = [{"RecordId": "r"} for _ in json.loads(body)["Records"]]
+                return json.dumps({"FailedPutCount": 0, "RequestResponses": done}).encode()
+            case "SendMessageBatch":
+                entries = json.loads(body)["Entries"]
+                done = [{"Id": one["Id"], "MessageId": "m", "MD5OfMessageBody": ""} for one in entries]
+                return json.dumps({"Successful": done, "Failed": []}).encode()
+            case _ if b"Action=PublishBatch" in body:
+                entry = "<member><Id>%d</Id><MessageId>m</MessageId></member>"
+                members = "".join(entry % at for at in range(body.count(b".Message=")))
+                result = f"<PublishBatchResult><Successful>{members}</Successful><Failed/></PublishBatchResult>"
+                return f"<PublishBatchResponse>{result}</PublishBatchResponse>".encode()
+            case _:
+                return b""
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -127,6 +143,63 @@ def sqs() -> Iterator[tuple[DocumentStore, Put]]:
 
 
 @contextmanager
+def sns() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that publishes ten messages at a time by boto3."""
+    with taking_server() as url:
+        client, topic = boto3.client("sns", endpoint_url=url, region_name=REGION), f"arn:aws:sns:{REGION}:123:orders"
+
+        def put(rows: Rows) -> None:
+            for at in range(0, len(rows), 10):
+                some = rows[at : at + 10]
+                entries = [{"Id": str(n), "Message": json.dumps(row)} for n, row in enumerate(some)]
+                client.publish_batch(TopicArn=topic, PublishBatchRequestEntries=entries)
+
+        yield connector("sns").new_document_store({"topicArn": topic, "endpointUrl": url, "region": REGION}), put
+
+
+@contextmanager
+def eventbridge() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that puts ten events at a time by boto3."""
+    with taking_server() as url:
+        client = boto3.client("events", endpoint_url=url, region_name=REGION)
+
+        def put(rows: Rows) -> None:
+            for at in range(0, len(rows), 10):
+                events = [{"Source": "s", "DetailType": "row", "Detail": json.dumps(row)} for row in rows[at : at + 10]]
+                client.put_events(Entries=events)
+
+        yield connector("eventbridge").new_document_store({"endpointUrl": url, "region": REGION}), put
+
+
+@contextmanager
+def firehose() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that puts 500 records at a time by boto3."""
+    with taking_server() as url:
+        client = boto3.client("firehose", endpoint_url=url, region_name=REGION)
+
+        def put(rows: Rows) -> None:
+            for at in range(0, len(rows), 500):
+                records = [{"Data": json.dumps(row).encode() + b"\n"} for row in rows[at : at + 500]]
+                client.put_record_batch(DeliveryStreamName="orders", Records=records)
+
+        options = {"deliveryStreamName": "orders", "endpointUrl": url, "region": REGION}
+        yield connector("firehose").new_document_store(options), put
+
+
+@contextmanager
+def webhook() -> Iterator[tuple[DocumentStore, Put]]:
+    """Yield our store, and a function that posts one row at a time by urllib3."""
+    with taking_server() as url, urllib3.PoolManager() as pool:
+        headers = {"Content-Type": "application/json"}
+
+        def put(rows: Rows) -> None:
+            for row in rows:
+                pool.request("POST", url, body=json.dumps(row), headers={**headers, "Idempotency-Key": row["id"]})
+
+        yield connector("webhook").new_document_store({"url": url}), put
+
+
+@contextmanager
 def mongodb() -> Iterator[tuple[DocumentStore, Put]]:
     """Yield our store, and a function that puts rows by pymongo."""
     with mongodb_endpoint() as uri, pymongo.MongoClient(uri) as client:
@@ -153,7 +226,16 @@ def opensearch() -> Iterator[tuple[DocumentStore, Put]]:
         yield connector("opensearch").new_document_store(options), put
 
 
-STORES = {"dynamodb": dynamodb, "sqs": sqs, "mongodb": mongodb, "opensearch": opensearch}
+STORES = {
+    "dynamodb": dynamodb,
+    "sqs": sqs,
+    "sns": sns,
+    "eventbridge": eventbridge,
+    "firehose": firehose,
+    "webhook": webhook,
+    "mongodb": mongodb,
+    "opensearch": opensearch,
+}
 
 
 def main(kind: str, count: int = 50_000, turns: int = 5) -> None:
@@ -191,4 +273,6 @@ def main(kind: str, count: int = 50_000, turns: int = 5) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] not in [[name] for name in STORES]:
+        raise SystemExit(f"Name one of {', '.join(STORES)}.")
     main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.json_groups import uniform_groups
-from gluepot.frames.json_kernel import KnownRecords, can_read
+from gluepot.frames.json_kernel import KnownRecords, Reading, can_read
 from gluepot.frames.json_reader import read_uniform
 from gluepot.frames.json_record import read_record
 from gluepot.frames.json_screen import screened
@@ -22,10 +22,8 @@ from gluepot.frames.schema import align, concat, merge_schemas
 
 # A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
 _PIECE_RECORDS = 512
-# When the kernel stops at a record, this many records are read another way, beginning with that one. For a new field
-# one is enough. If the kernel stops again before it has read as many, the number doubles.
-_ASIDE_RECORDS = 1
-# Up to this many records are read faster one by one.
+# Up to this many records are read faster one by one. The kernel stops when it has left out so many odd ones. Where it
+# meets more, the number doubles, up to all records of a chunk.
 _FEW_RECORDS = 16
 
 
@@ -46,7 +44,7 @@ class JsonDecoder:
     def __init__(self, schema: pa.Schema | None = None) -> None:
         self.schema = pa.schema([]) if schema is None else schema
         self._known: KnownRecords | None = None
-        self._aside = _ASIDE_RECORDS
+        self._most_odd = _FEW_RECORDS
 
     def decode(
         self,
@@ -77,23 +75,27 @@ class JsonDecoder:
         at, once_more = 0, True
         while at < len(records) or not batches:
             known = self._known_records()
-            found = at if known is None else known.read(records, at, len(records))
-            if not isinstance(found, int):
-                batches.append(found)
-                self._aside = _ASIDE_RECORDS
+            if known is None:
+                batch, refused = self._read_any(list(records[at:]))
+                batches.append(align(batch, self.schema))
+                refusals += [(at + index, refusal) for index, refusal in refused]
                 break
-            stop = len(records) if known is None else found + self._aside
-            batch, refused = self._read_any(list(records[found:stop]))
-            if known is not None:
-                if once_more and not refused and not self.schema.equals(known.schema, check_metadata=True):
-                    once_more = False  # with the grown schema, reading again is faster than joining pieces
-                    continue
-                self._aside = _ASIDE_RECORDS if found - at >= self._aside else min(2 * self._aside, len(records))
-                if found > at:
-                    batches.append(known.read(records, at, found))
-            batches.append(align(batch, self.schema))
-            refusals += [(found + index, refusal) for index, refusal in refused]
-            at = stop
+            reading = known.read(records, at, len(records), self._most_odd)
+            if len(reading.odd) == self._most_odd:
+                self._most_odd = min(2 * self._most_odd, max(len(records), _FEW_RECORDS))
+            elif len(reading.odd) <= _FEW_RECORDS:
+                self._most_odd = _FEW_RECORDS
+            if not reading.odd:
+                batches.append(reading.batch)
+                break
+            batch, refused = self._read_any([records[index] for index in reading.odd])
+            if once_more and not self.schema.equals(known.schema, check_metadata=True):
+                once_more = False  # with the grown schema, reading again is faster than joining pieces
+                continue
+            refused = [(reading.odd[index], refusal) for index, refusal in refused]
+            batches.append(align(_in_order(reading, at, batch, {index for index, _ in refused}), self.schema))
+            refusals += refused
+            at = reading.stop
         return batches[0] if len(batches) == 1 else align(concat(batches), self.schema), refusals
 
     def _known_records(self) -> KnownRecords | None:
@@ -157,5 +159,23 @@ class JsonDecoder:
 
     def _learned(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Take in the schema of some rows; they are aligned with it only if they are kept as they were read."""
-        self.schema = merge_schemas(self.schema, batch.schema)
+        merged = merge_schemas(self.schema, batch.schema)
+        if not merged.equals(self.schema, check_metadata=True):  # a kernel is kept for as long as its schema
+            self.schema = merged
         return batch
+
+
+def _in_order(reading: Reading, start: int, odd: pa.RecordBatch, refused: set[int]) -> pa.RecordBatch:
+    """Return all rows of some records in the order of the records.
+
+    Args:
+        reading: what the kernel read.
+        start: where it began.
+        odd: the rows of the odd records that are not refused.
+        refused: indices of the other ones.
+    """
+    if not odd.num_rows:
+        return reading.batch
+    numbers = np.delete(np.arange(start, reading.stop), np.array(reading.odd) - start)
+    odd_numbers = [index for index in reading.odd if index not in refused]
+    return concat([reading.batch, odd]).take(np.argsort(np.concatenate([numbers, odd_numbers])))

@@ -1,8 +1,9 @@
 /* JSON objects of a known shape to the buffers of Arrow columns: one pass, no Python object per value.
  *
  * The kernel reads what is surely right and nothing else. A key that the shape does not have, a value of another type,
- * a key given twice, text that is not UTF-8, anything that is not JSON: `read` answers with the number of that record,
- * and somebody else reads it, who can say what is wrong with it. Nothing is guessed and nothing is repaired here.
+ * a key given twice, text that is not UTF-8, anything that is not JSON: such a record is odd. `read` leaves it out and
+ * answers with its number, and somebody else reads it, who can say what is wrong with it. Nothing is guessed and nothing
+ * is repaired here.
  *
  * All scans stop at the NUL behind a record, which no branch takes for a part of JSON. Bytes of a Python object have one;
  * payloads that lie one after the other are copied, which costs little, as they have to be read anyway.
@@ -113,6 +114,44 @@ static int add_null(Column *column) {
 static inline int add_row(Column *column) {
     column->rows++;
     return column->nulls == 0 || put(&column->valid, "\1", 1);
+}
+
+/* Shorten the offsets to those of so many rows; return the last of them. */
+static int32_t cut_offsets(Column *column, int64_t rows) {
+    int32_t last;
+    column->offsets.length = ((size_t)rows + 1) * sizeof last;
+    memcpy(&last, column->offsets.bytes + column->offsets.length - sizeof last, sizeof last);
+    return last;
+}
+
+/* Take back the rows beyond so many: the part of an odd record that was read. */
+static void cut(Column *column, int64_t rows) {
+    if (column->nulls > 0) {
+        for (size_t i = (size_t)rows; i < column->valid.length; i++) column->nulls -= column->valid.bytes[i] == 0;
+        column->valid.length = (size_t)rows;
+    }
+    column->rows = rows;
+    switch (column->kind) {
+    case BOOLEAN:
+        column->data.length = (size_t)rows;
+        break;
+    case LONG:
+    case DOUBLE:
+        column->data.length = (size_t)rows * 8;
+        break;
+    case TEXT:
+        column->data.length = (size_t)cut_offsets(column, rows);
+        break;
+    case LIST:
+        cut(&column->children[0], cut_offsets(column, rows));
+        break;
+    case OBJECT:
+    case CHOICE:
+        for (Py_ssize_t i = 0; i < column->child_count; i++) cut(&column->children[i], rows);
+        break;
+    default:
+        break;
+    }
 }
 
 /* ---- Text ---- */
@@ -607,21 +646,27 @@ static PyObject *reader_of(PyObject *module, PyObject *shape) {
     return NULL;
 }
 
-/* Return all columns, or NULL. */
-static PyObject *columns_of(Reader *reader) {
+/* Return `(columns, odd, end)`, and take `odd` in any case. */
+static PyObject *told(Reader *reader, PyObject *odd, Py_ssize_t end) {
     PyObject *columns = PyList_New(0);
-    if (columns != NULL && !append_columns(columns, &reader->root)) {
-        Py_DECREF(columns);
-        return NULL;
-    }
-    return columns;
+    if (columns != NULL && append_columns(columns, &reader->root)) return Py_BuildValue("NNn", columns, odd, end);
+    Py_XDECREF(columns);
+    Py_DECREF(odd);
+    return NULL;
+}
+
+/* Take back what was read of a record, and note it as odd. */
+static int set_aside(Reader *reader, int64_t rows, PyObject *odd, Py_ssize_t number) {
+    PyErr_Clear(); /* of a number beyond all doubles, say */
+    cut(&reader->root, rows);
+    return append_taken(odd, PyLong_FromSsize_t(number));
 }
 
 static PyObject *read_records(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *capsule, *values;
-    Py_ssize_t start, stop;
-    if (!PyArg_ParseTuple(args, "OO!nn", &capsule, &PyList_Type, &values, &start, &stop)) return NULL;
+    Py_ssize_t start, stop, most_odd;
+    if (!PyArg_ParseTuple(args, "OO!nnn", &capsule, &PyList_Type, &values, &start, &stop, &most_odd)) return NULL;
     Reader *reader = PyCapsule_GetPointer(capsule, CAPSULE);
     if (reader == NULL) return NULL;
     if (start < 0 || start > stop || stop > PyList_Size(values)) {
@@ -629,14 +674,17 @@ static PyObject *read_records(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (!clear_rows(&reader->root)) return PyErr_NoMemory();
-    for (; start < stop; start++) {
+    PyObject *odd = PyList_New(0);
+    if (odd == NULL) return NULL;
+    for (; start < stop && PyList_Size(odd) < most_odd; start++) {
         PyObject *value = PyList_GetItem(values, start);
-        if (!PyBytes_Check(value) || !read_record(reader, PyBytes_AsString(value), PyBytes_Size(value))) {
-            PyErr_Clear();
-            return PyLong_FromSsize_t(start);
-        }
+        int64_t rows = reader->root.rows;
+        if (PyBytes_Check(value) && read_record(reader, PyBytes_AsString(value), PyBytes_Size(value))) continue;
+        if (set_aside(reader, rows, odd, start)) continue;
+        Py_DECREF(odd);
+        return NULL;
     }
-    return columns_of(reader);
+    return told(reader, odd, start);
 }
 
 static int read_payload(Reader *reader, const char *payload, size_t length) {
@@ -645,33 +693,39 @@ static int read_payload(Reader *reader, const char *payload, size_t length) {
            read_record(reader, reader->record.bytes, (Py_ssize_t)length);
 }
 
-/* Return the columns of payloads, or the number of the first that is not of the shape; NULL if there are none such. */
 static PyObject *read_laid_out(Reader *reader, const Py_buffer *bytes, const Py_buffer *ends, Py_ssize_t start,
-                               Py_ssize_t stop) {
+                               Py_ssize_t stop, Py_ssize_t most_odd) {
     if (start < 0 || start > stop || stop >= ends->len / (Py_ssize_t)sizeof(int64_t)) {
         PyErr_SetString(PyExc_ValueError, "no such records");
         return NULL;
     }
     if (!clear_rows(&reader->root)) return PyErr_NoMemory();
-    for (const int64_t *at = (const int64_t *)ends->buf + start; start < stop; start++, at++) {
+    PyObject *odd = PyList_New(0);
+    if (odd == NULL) return NULL;
+    const int64_t *at = (const int64_t *)ends->buf + start;
+    for (; start < stop && PyList_Size(odd) < most_odd; start++, at++) {
         if (at[0] < 0 || at[0] > at[1] || at[1] > bytes->len) {
             PyErr_SetString(PyExc_ValueError, "a payload ends outside of the buffer");
+            Py_DECREF(odd);
             return NULL;
         }
-        if (!read_payload(reader, (const char *)bytes->buf + at[0], (size_t)(at[1] - at[0])))
-            return PyLong_FromSsize_t(start);
+        int64_t rows = reader->root.rows;
+        if (read_payload(reader, (const char *)bytes->buf + at[0], (size_t)(at[1] - at[0]))) continue;
+        if (set_aside(reader, rows, odd, start)) continue;
+        Py_DECREF(odd);
+        return NULL;
     }
-    return columns_of(reader);
+    return told(reader, odd, start);
 }
 
 static PyObject *read_payloads(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *capsule;
     Py_buffer bytes, ends;
-    Py_ssize_t start, stop;
-    if (!PyArg_ParseTuple(args, "Oy*y*nn", &capsule, &bytes, &ends, &start, &stop)) return NULL;
+    Py_ssize_t start, stop, most_odd;
+    if (!PyArg_ParseTuple(args, "Oy*y*nnn", &capsule, &bytes, &ends, &start, &stop, &most_odd)) return NULL;
     Reader *reader = PyCapsule_GetPointer(capsule, CAPSULE);
-    PyObject *read = reader == NULL ? NULL : read_laid_out(reader, &bytes, &ends, start, stop);
+    PyObject *read = reader == NULL ? NULL : read_laid_out(reader, &bytes, &ends, start, stop, most_odd);
     PyBuffer_Release(&bytes);
     PyBuffer_Release(&ends);
     return read;
@@ -680,7 +734,8 @@ static PyObject *read_payloads(PyObject *module, PyObject *args) {
 static PyMethodDef methods[] = {
     {"reader_of", reader_of, METH_O, "Return a reader of records of a shape, `(kind, key in quotes, (child, ...))`."},
     {"read", read_records, METH_VARARGS,
-     "Return the columns of records `start` to `stop` of a list, or the number of the first that is not of the shape."},
+     "Read records `start` to `stop` of a list, and end after `most_odd` that are not of the shape. Return the columns "
+     "of the others, the numbers of those, and where reading ended."},
     {"read_payloads", read_payloads, METH_VARARGS,
      "The same for payloads that lie one after the other; the third argument is int64 and tells where each begins, and "
      "at last where the last one ends."},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +29,21 @@ _Shape = tuple[int, bytes, tuple["_Shape", ...]]
 _Tree = tuple[pa.DataType, bool, tuple["_Tree", ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read of some records.
+
+    Args:
+        batch: the rows, in exactly the schema.
+        odd: indices of the records that have to be read another way, ascending.
+        stop: the index at which reading ended.
+    """
+
+    batch: pa.RecordBatch
+    odd: list[int]
+    stop: int
+
+
 class KnownRecords:
     """Reads records all of whose fields and types are in a schema.
 
@@ -40,17 +56,17 @@ class KnownRecords:
         self._trees = tuple(map(_tree, schema.types))
         self._reader = _compiled.reader_of((_OBJECT, b"", tuple(map(_shape, schema))))
 
-    def read(self, values: list[bytes | None] | Payloads, start: int, stop: int) -> pa.RecordBatch | int:
-        """Return the records in exactly the schema, or the index of the first that has to be read another way."""
+    def read(self, values: list[bytes | None] | Payloads, start: int, stop: int, most_odd: int) -> Reading:
+        """Read records, and end after so many that have to be read another way."""
         if isinstance(values, Payloads):
-            columns = _compiled.read_payloads(self._reader, values.buffer, values.ends, start, stop)
+            found = _compiled.read_payloads(self._reader, values.buffer, values.ends, start, stop, most_odd)
         else:
-            columns = _compiled.read(self._reader, values, start, stop)
-        if isinstance(columns, int):
-            return columns
+            found = _compiled.read(self._reader, values, start, stop, most_odd)
+        columns, odd, end = found
         rest = iter(columns)
         next(rest)  # the records themselves
-        return pa.RecordBatch.from_arrays([_array(tree, rest) for tree in self._trees], schema=self.schema)
+        batch = pa.RecordBatch.from_arrays([_array(tree, rest) for tree in self._trees], schema=self.schema)
+        return Reading(batch, odd, end)
 
 
 def can_read(schema: pa.Schema) -> bool:

@@ -72,12 +72,14 @@ WRITERS = st.sampled_from([
 
 
 def _read_on(known, values, start=0):
-    """Return what the kernel reads at one go, and where it stops; it is the same where payloads lie in one buffer."""
-    found = known.read(values, start, len(values))
+    """Return what the kernel reads before the first odd record, and the number of that; the same of payloads."""
+    found = known.read(values, start, len(values), 1)
     if all(isinstance(value, bytes) for value in values):
-        laid_out = known.read(Payloads(pa.array([b"before", *values], pa.large_binary())[1:]), start, len(values))
-        assert laid_out == found if isinstance(found, int) else laid_out.equals(found)
-    return (known.read(values, start, found), found) if isinstance(found, int) else (found, len(values))
+        payloads = Payloads(pa.array([b"before", *values], pa.large_binary())[1:])
+        laid_out = known.read(payloads, start, len(values), 1)
+        assert laid_out.batch.equals(found.batch)
+        assert (laid_out.odd, laid_out.stop) == (found.odd, found.stop)
+    return found.batch, found.odd[0] if found.odd else found.stop
 
 
 def _read(schema, *values):
@@ -136,7 +138,7 @@ def test_keys_of_many_fields_are_found_in_any_order(names, chance):
 def test_the_kernel_stops_at_a_key_that_none_of_many_fields_has(key):
     known = KnownRecords(pa.schema([(name, pa.int64()) for name in MANY]))
 
-    assert known.read([b'{"k1":1,' + key + b":1}"], 0, 1) == 0
+    assert known.read([b'{"k1":1,' + key + b":1}"], 0, 1, 1).odd == [0]
 
 
 def _without_nulls(value):
@@ -165,6 +167,21 @@ def _broken(value: bytes, chance: Random) -> bytes:
     at = chance.randrange(len(value))
     byte = bytes([chance.choice([*b'{}[]",:\\ 0-.eE1tfnu\n', 0, 0x80, 0xC3, 0xED, 0xFF])])
     return chance.choice([value[:at] + byte + value[at + 1 :], value[:at] + byte + value[at:], value[:at]])
+
+
+@needs_kernel
+@settings(max_examples=3 * settings.default.max_examples)
+@given(st.lists(RECORDS, min_size=1, max_size=12), st.randoms(use_true_random=False), st.integers(1, 5))
+def test_what_was_read_of_an_odd_record_leaves_no_trace(records, chance, most_odd):
+    values = [orjson.dumps(record) for record in records]
+    values = [value if chance.random() < 0.5 else _broken(value, chance) for value in values]
+    known = KnownRecords(SCHEMA)
+    found = known.read(values, 0, len(values), most_odd)
+    found.batch.validate(full=True)
+    assert len(found.odd) == most_odd or found.stop == len(values)
+    alone = [known.read([value], 0, 1, 1) for value in values[: found.stop]]
+    assert found.odd == [number for number, one in enumerate(alone) if one.odd]
+    assert pa.Table.from_batches([found.batch]).equals(pa.Table.from_batches([one.batch for one in alone]))
 
 
 @needs_kernel
@@ -319,7 +336,7 @@ def test_a_field_that_is_new_is_met_once(monkeypatch):
     assert chunk.batch.num_rows == 3_000
     assert chunk.batch.column("b").to_pylist() == [None] * 1_000 + [2] * 1_000 + [3] * 1_000
     assert [error.at.position for error in chunk.errors] == ["2000"]
-    assert [len(call.args[0]) for call in read_any.call_args_list] == [1, 1]
+    assert [len(call.args[0]) for call in read_any.call_args_list] == [16, 1]
 
 
 @needs_kernel
@@ -329,7 +346,7 @@ def test_records_that_are_all_odd_are_handed_over_in_ever_larger_pieces(monkeypa
     monkeypatch.setattr(decoder, "_read_any", read_any)
     values = [b'{"a":1,"a":2}'] * 2_000
     assert decoder.decode(values, range(2_000), "clicks", "0").batch.column(0).to_pylist() == [2] * 2_000
-    assert [len(call.args[0]) for call in read_any.call_args_list] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 977]
+    assert [len(call.args[0]) for call in read_any.call_args_list] == [16, 32, 64, 128, 256, 512, 992]
     decoder.decode([b'{"a":1}'], [2_000], "clicks", "0")
     read_any.reset_mock()
     decoder.decode([values[0], b'{"a":1}'], [2_001, 2_002], "clicks", "0")
@@ -347,8 +364,8 @@ def test_the_kernel_refuses_what_is_no_shape_and_what_are_no_records():
     reader = compiled.reader_of((5, b"", ((2, b'"a"', ()),)))
     for start, stop in [(-1, 0), (1, 0), (0, 2)]:
         with pytest.raises(ValueError, match="no such records"):
-            compiled.read(reader, [b"{}"], start, stop)
+            compiled.read(reader, [b"{}"], start, stop, 1)
     with pytest.raises(TypeError):
-        compiled.read(reader, (b"{}",), 0, 1)
+        compiled.read(reader, (b"{}",), 0, 1, 1)
     with pytest.raises(ValueError, match="PyCapsule"):
-        compiled.read(sys, [], 0, 0)
+        compiled.read(sys, [], 0, 0, 1)

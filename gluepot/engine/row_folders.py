@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,12 +13,12 @@ from typing import Any
 from uuid import uuid4
 
 from gluepot.core.clock import SystemClock
+from gluepot.core.memory import memory_bytes
 from gluepot.core.owned_folders import new_owned_folder
 from gluepot.engine.row_files import RowFile, RowFolders
 
 _PREFIX = "gluepot-rows-"
 _MEMORY = Path("/dev/shm")  # noqa: S108  where Linux has files in memory; the folder is made with rights for us alone
-_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # The share of the machine's memory that the files of a process may have.
 _MEMORY_SHARE = 8
 
@@ -56,14 +55,6 @@ def new_folder() -> str:
     folder = _root(None) / uuid4().hex
     folder.mkdir()
     return str(folder)
-
-
-def memory_bytes() -> int:
-    """Return how much memory this process may use at most: the machine's, or that of its container."""
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError, ValueError):  # no limit is called `max`
-        return min(machine, int(_CONTAINER_LIMIT.read_text()))
-    return machine
 
 
 def remove(folders: RowFolders) -> None:

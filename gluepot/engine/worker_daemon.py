@@ -31,14 +31,20 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from gluepot.core.memory import memory_bytes
+
 MODULES = ("gluepot.engine.task", "gluepot.connectors.files.formats.parquet.sink", "gluepot.connectors.kafka.source")
 SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
 # Python looks for cycles when there are this many new objects. It is more than the records of several reads, which
 # have at most 4,096 each. Python's default is 700.
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
-# Options of `mallopt`: how many bytes are free at the end of a heap before it shrinks (M_TRIM_THRESHOLD), and how large
-# a block must be to be requested from the system directly (M_MMAP_THRESHOLD, at its largest possible value).
-MALLOC_SETTINGS = {-1: 64 << 20, -3: 32 << 20}
+# Options of `mallopt`: how many bytes are free at the end of a heap before it shrinks, and how large a block must be to
+# be requested from the system directly, which is at its largest possible value.
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+LARGEST_BLOCK_BYTES = 32 << 20
+# A worker keeps free what the columns of a task with long texts take, or less where memory is scarce.
+LEAST_KEPT_BYTES, MOST_KEPT_BYTES = 64 << 20, 256 << 20
+KEPT_SHARE = 64
 
 
 def without_archives(path: Sequence[str]) -> list[str]:
@@ -50,13 +56,18 @@ def without_archives(path: Sequence[str]) -> list[str]:
     return [entry for entry in path if Path(entry).is_dir() or package not in Path(entry).parents]
 
 
+def kept_bytes(memory_bytes: int) -> int:
+    """Return how much freed memory a worker keeps, of so much that the machine or its container has."""
+    return min(max(memory_bytes // KEPT_SHARE, LEAST_KEPT_BYTES), MOST_KEPT_BYTES)
+
+
 def keep_memory() -> None:
     """Make this process and its children reuse freed memory. Call it before pyarrow is loaded."""
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     with suppress(AttributeError):  # not every C library has mallopt
         set_option = ctypes.CDLL(None).mallopt
-        for name, value in MALLOC_SETTINGS.items():
-            set_option(name, value)
+        set_option(M_TRIM_THRESHOLD, kept_bytes(memory_bytes()))
+        set_option(M_MMAP_THRESHOLD, LARGEST_BLOCK_BYTES)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gluepot.engine.worker_daemon import without_archives
+from gluepot.engine.worker_daemon import kept_bytes, without_archives
 
 POOL = """
 from gluepot.engine.worker_daemon import keep_memory
@@ -23,6 +23,11 @@ def installed(site):
     for archive in archives:
         archive.touch()
     return [str(archive) for archive in archives]
+
+
+@pytest.mark.parametrize(("memory_gib", "kept_mib"), [(1, 64), (4, 64), (8, 128), (16, 256), (256, 256)])
+def test_a_worker_keeps_less_where_memory_is_scarce(memory_gib, kept_mib):
+    assert kept_bytes(memory_gib << 30) == kept_mib << 20
 
 
 def test_archives_of_an_installed_pyspark_leave_the_path(tmp_path):

@@ -17,8 +17,9 @@ from gluepot.connectors.values import StagedFile
 from gluepot.frames.chunk import Origin
 from gluepot.frames.schema import concat, merge_schemas
 
-# Rows are split by partition in batches of about this size: once for the micro-batch of an ordinary task.
-_SPLIT_BYTES = 64 << 20
+# Rows are split by partition in batches of about this size. With one more chunk, a column that is nearly all of it is
+# still a block that the allocator reuses (`gluepot/engine/worker_daemon.py`); larger ones are cleared anew each time.
+_SPLIT_BYTES = 28 << 20
 # When the rows waiting in all partitions together exceed this, all of them are encoded: this, or so many row groups
 # where a script asks for small ones, which is how it bounds the memory of its tasks.
 _HELD_BYTES = 256 << 20

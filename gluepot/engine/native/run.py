@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from gluepot.core.duckdb_sql import quoted_text
 from gluepot.core.logging import get_logger
+from gluepot.core.memory import memory_bytes
 from gluepot.engine import on_driver, row_folders
 from gluepot.engine.native.plan import Query, translated
 from gluepot.engine.native.sources import relations_of, sources_of
@@ -175,7 +176,7 @@ def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str) -> str:
     path = f"{folder}/{uuid4().hex}.parquet"
     settings = {
         "threads": str(spark.sparkContext.defaultParallelism),
-        "memory_limit": f"{row_folders.memory_bytes() // _MEMORY_SHARE // 1_000_000}MB",
+        "memory_limit": f"{memory_bytes() // _MEMORY_SHARE // 1_000_000}MB",
         "temp_directory": folder,
         "preserve_insertion_order": "false",
         "autoinstall_known_extensions": "false",

@@ -112,6 +112,12 @@ def taking_server() -> Iterator[str]:
         os.waitpid(child, 0)
 
 
+def _parts(rows: Rows, size: int) -> Iterator[Rows]:
+    """Yield rows so many at a time, as a call takes them."""
+    for at in range(0, len(rows), size):
+        yield rows[at : at + size]
+
+
 @contextmanager
 def dynamodb() -> Iterator[tuple[DocumentStore, Put]]:
     """Yield our store, and a function that puts rows by boto3's own writer of batches."""
@@ -134,8 +140,7 @@ def sqs() -> Iterator[tuple[DocumentStore, Put]]:
         client, queue = boto3.client("sqs", endpoint_url=url, region_name=REGION), f"{url}/123/orders"
 
         def put(rows: Rows) -> None:
-            for at in range(0, len(rows), 10):
-                some = rows[at : at + 10]
+            for some in _parts(rows, 10):
                 entries = [{"Id": str(n), "MessageBody": json.dumps(row, default=str)} for n, row in enumerate(some)]
                 client.send_message_batch(QueueUrl=queue, Entries=entries)
 
@@ -149,8 +154,7 @@ def sns() -> Iterator[tuple[DocumentStore, Put]]:
         client, topic = boto3.client("sns", endpoint_url=url, region_name=REGION), f"arn:aws:sns:{REGION}:123:orders"
 
         def put(rows: Rows) -> None:
-            for at in range(0, len(rows), 10):
-                some = rows[at : at + 10]
+            for some in _parts(rows, 10):
                 entries = [{"Id": str(n), "Message": json.dumps(row)} for n, row in enumerate(some)]
                 client.publish_batch(TopicArn=topic, PublishBatchRequestEntries=entries)
 
@@ -164,8 +168,8 @@ def eventbridge() -> Iterator[tuple[DocumentStore, Put]]:
         client = boto3.client("events", endpoint_url=url, region_name=REGION)
 
         def put(rows: Rows) -> None:
-            for at in range(0, len(rows), 10):
-                events = [{"Source": "s", "DetailType": "row", "Detail": json.dumps(row)} for row in rows[at : at + 10]]
+            for some in _parts(rows, 10):
+                events = [{"Source": "s", "DetailType": "row", "Detail": json.dumps(row)} for row in some]
                 client.put_events(Entries=events)
 
         yield connector("eventbridge").new_document_store({"endpointUrl": url, "region": REGION}), put
@@ -178,8 +182,8 @@ def firehose() -> Iterator[tuple[DocumentStore, Put]]:
         client = boto3.client("firehose", endpoint_url=url, region_name=REGION)
 
         def put(rows: Rows) -> None:
-            for at in range(0, len(rows), 500):
-                records = [{"Data": json.dumps(row).encode() + b"\n"} for row in rows[at : at + 500]]
+            for some in _parts(rows, 500):
+                records = [{"Data": json.dumps(row).encode() + b"\n"} for row in some]
                 client.put_record_batch(DeliveryStreamName="orders", Records=records)
 
         options = {"deliveryStreamName": "orders", "endpointUrl": url, "region": REGION}
@@ -205,9 +209,9 @@ def mongodb() -> Iterator[tuple[DocumentStore, Put]]:
     with mongodb_endpoint() as uri, pymongo.MongoClient(uri) as client:
 
         def put(rows: Rows) -> None:
-            for at in range(0, len(rows), 512):
-                some = [pymongo.ReplaceOne({"_id": row["id"]}, row, upsert=True) for row in rows[at : at + 512]]
-                client["benchmark"]["client"].bulk_write(some, ordered=False)
+            for some in _parts(rows, 512):
+                writes = [pymongo.ReplaceOne({"_id": row["id"]}, row, upsert=True) for row in some]
+                client["benchmark"]["client"].bulk_write(writes, ordered=False)
 
         options = {"connection.uri": uri, "database": "benchmark", "collection": "sink"}
         yield connector("mongodb").new_document_store(options), put

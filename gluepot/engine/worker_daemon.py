@@ -56,9 +56,9 @@ def without_archives(path: Sequence[str]) -> list[str]:
     return [entry for entry in path if Path(entry).is_dir() or package not in Path(entry).parents]
 
 
-def kept_bytes(memory_bytes: int) -> int:
+def kept_bytes(available_bytes: int) -> int:
     """Return how much freed memory a worker keeps, of so much that the machine or its container has."""
-    return min(max(memory_bytes // KEPT_SHARE, LEAST_KEPT_BYTES), MOST_KEPT_BYTES)
+    return min(max(available_bytes // KEPT_SHARE, LEAST_KEPT_BYTES), MOST_KEPT_BYTES)
 
 
 def keep_memory() -> None:

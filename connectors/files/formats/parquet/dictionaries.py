@@ -26,7 +26,7 @@ def repeated_columns(rows: pa.RecordBatch) -> list[str]:
     if rows.num_rows < _LEAST_ROWS:
         return []
     sample = _sample(rows)
-    scale = rows.num_rows / max(1, sample.num_rows)
+    scale = rows.num_rows / sample.num_rows
     return [path for path, values in _leaves_of(sample) if _is_repeated(values, scale)]
 
 

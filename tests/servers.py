@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -63,29 +64,32 @@ def localstack_in_container() -> Iterator[str]:
 
 
 @contextmanager
-def one_put_at_a_time() -> Iterator[None]:
-    """Make moto, in this process, answer requests that store something one after the other."""
+def one_change_at_a_time() -> Iterator[None]:
+    """Make moto, in this process, change each kind of thing in one thread at a time."""
     from moto.kinesis.models import Shard
     from moto.s3.responses import S3Response
+    from moto.sqs.models import Message
 
     # Moto (5.2.5) answers calls in threads. Two that put into a shard at once may get the same sequence number; then it
-    # has acknowledged both records and keeps one. And of two that create an object with If-None-Match at once, both may
-    # find that there is none.
-    put_record, put_object, one_at_a_time = Shard.put_record, S3Response.put_object, threading.Lock()
-
-    def put_alone(shard: Shard, *given: str) -> str:
-        with one_at_a_time:
-            return put_record(shard, *given)
-
-    def put_object_alone(response: S3Response) -> Any:
-        with one_at_a_time:
-            return put_object(response)
-
-    with (
-        patch.object(Shard, "put_record", put_alone),
-        patch.object(S3Response, "put_object", put_object_alone),
-    ):
+    # has acknowledged both records and keeps one. Of two that create an object with If-None-Match at once, both may
+    # find that there is none. And of two that receive a message at once, one may get a receipt that moto forgets; then
+    # the message cannot be deleted with it.
+    changed = ((Shard, "put_record"), (S3Response, "put_object"), (Message, "mark_received"))
+    with ExitStack() as patches:
+        for kind, name in changed:
+            patches.enter_context(patch.object(kind, name, _alone(getattr(kind, name))))
         yield
+
+
+def _alone(method: Callable[..., Any]) -> Callable[..., Any]:
+    one_at_a_time = threading.Lock()
+
+    @functools.wraps(method)
+    def alone(*given: Any, **named: Any) -> Any:
+        with one_at_a_time:
+            return method(*given, **named)
+
+    return alone
 
 
 @contextmanager
@@ -97,7 +101,7 @@ def moto_endpoint() -> Iterator[str]:
     server.start()
     host, port = server.get_host_and_port()
     try:
-        with one_put_at_a_time():
+        with one_change_at_a_time():
             yield f"http://{host}:{port}"
     finally:
         server.stop()

@@ -6,12 +6,12 @@ import logging
 import signal
 import sys
 
-from tests.servers import one_put_at_a_time
+from tests.servers import one_change_at_a_time
 
 if __name__ == "__main__":
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it writes a line per request
-    with one_put_at_a_time():
+    with one_change_at_a_time():
         ThreadedMotoServer(ip_address=sys.argv[1], port=int(sys.argv[2]), verbose=False).start()
         signal.pause()

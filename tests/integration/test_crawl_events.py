@@ -483,7 +483,8 @@ def test_whatever_changes_the_events_lead_to_what_a_crawl_of_everything_finds(cl
             else:
                 put(client, key, FILES[key])
             there ^= {key}
-        crawled(by_event, given)
+        report = crawled(by_event, given)
+        assert report.failed_targets == []
         (tmp_path / str(step)).mkdir()
         other = a_catalog(tmp_path / str(step))
         crawled(other, everything)

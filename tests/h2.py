@@ -74,14 +74,14 @@ class H2Database:
 
 
 @contextmanager
-def h2_server() -> Iterator[H2]:
+def h2_server(heap_mb: int = 256) -> Iterator[H2]:
     """Yield a server whose databases are in memory."""
     folder = Path(tempfile.mkdtemp(prefix="gluepot-h2-"))
     chance = Random()
     server = H2(free_port(chance), free_port(chance))
     ports = [str(server.port), str(server.client_port)]
     try:
-        with java_server(ARCHIVE, "H2Server.java", folder, [*ports, str(folder)], "256m"):
+        with java_server(ARCHIVE, "H2Server.java", folder, [*ports, str(folder)], f"{heap_mb}m"):
             attempts = stamina.retry_context(on=httpx.HTTPError, attempts=None, timeout=START_SECS, wait_max=0.5)
             for attempt in attempts:
                 with attempt:

@@ -269,19 +269,18 @@ class JavaPublication:
 
         spark, endpoint = spark_session(), self.settings.endpoint
         numbered = "" if ORDINAL in kinds else self.session.folded(ORDINAL)
-        rows = StagedRows(temp_dir_of(self.settings), list(kinds), [renamed[name] for name in kinds], numbered)
+        rows = StagedRows(temp_dir_of(self.settings), files, list(kinds), [renamed[name] for name in kinds], numbered)
         fields = [(renamed[name], _SPARK_TYPES.get(kind, kind)) for name, kind in kinds.items()]
         if numbered:
             fields.append((numbered, BIGINT))
         schema = StructType([StructField(name, _parse_datatype_string(kind)) for name, kind in fields])
-        given = spark.createDataFrame([(one, n) for n, one in enumerate(files)], "file string, n bigint")
-        frame = given.repartition(min(len(files), _MOST_TASKS))
+        given = spark.range(0, len(files), 1, min(len(files), _MOST_TASKS))
         options = {
             **properties_of(endpoint), "url": endpoint.jdbc_url, "driver": driver_of(spark, endpoint).name,
             "dbtable": table, "batchsize": str(self.settings.batch_rows), "isolationLevel": "READ_COMMITTED",
         }  # fmt: skip
         try:
-            frame.mapInArrow(rows, schema).write.format("jdbc").options(**options).mode("append").save()
+            given.mapInArrow(rows, schema).write.format("jdbc").options(**options).mode("append").save()
         except (Py4JError, PySparkException) as error:
             with session(endpoint):  # raises, if it is the server that is away
                 pass

@@ -109,23 +109,25 @@ class StagedRows:
 
     Args:
         temp_dir: URL of the temporary folder.
+        files: the files in it.
         columns: names of the columns in the files, in the order in which they are returned.
         renamed: their names in the table.
         ordinal: the name of the rows' number, if the files have none.
     """
 
     temp_dir: str
+    files: Sequence[str]
     columns: Sequence[str]
     renamed: Sequence[str]
     ordinal: str = ""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the files that are named in the first column, numbered after the second one."""
+        """Yield the rows of files, given the places that these have among all."""
         storage = open_storage(self.temp_dir)
         for batch in batches:
-            for place, nth in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            for nth in batch.column(0).to_pylist():
                 first = nth * ROWS_PER_TASK
-                with storage.reader(place) as opened:
+                with storage.reader(self.files[nth]) as opened:
                     for rows in parquet.ParquetFile(opened).iter_batches(columns=list(self.columns)):
                         arrays, names = [rows.column(name) for name in self.columns], list(self.renamed)
                         if self.ordinal:

@@ -48,8 +48,7 @@ def main() -> int:
     parser.add_argument("--most-secs", type=float, default=math.inf, help="kill no more after so long")
     parser.add_argument("--folder", type=Path, help="where to work; kept. A temporary one by default, removed if right")
     parser.add_argument("--report", type=Path, help="write the run as JSON")
-    parser.add_argument("--document", type=Path, help="put the tables between the marks of this file")
-    parser.add_argument("--keep", action="store_true", help="leave the tables that the document has, and add these")
+    parser.add_argument("--document", type=Path, help="add the tables to those between the marks of this file")
     asked = parser.parse_args()
     print(f"seed {asked.seed}", flush=True)
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="gluepot-crash-"))
@@ -73,7 +72,7 @@ def main() -> int:
     if asked.report:
         asked.report.write_text(report)
     if asked.document:
-        write_into(asked.document, results, keep=asked.keep)
+        write_into(asked.document, results, keep=True)
     wrong = [one.name for one in outcomes if not one.right]
     print(f"wrong: {', '.join(wrong)}; everything is in {folder}" if wrong else "lost 0, doubled 0, invented 0")
     return 1 if wrong else 0

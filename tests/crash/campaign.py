@@ -42,6 +42,8 @@ END_SECS = 30.0
 STARTING_SHARE = 0.25
 STARTING_SECS = 8.0
 AT_WORK_SECS = 2.5
+WORKER_AT_WORK_SECS = 1.0
+"""Of a worker, whose death costs the job a second's wait and no start."""
 IN_WORKERS_SHARE = 0.5
 """Of starts whose batches run in workers, as large ones do; the others run them on the driver."""
 
@@ -333,7 +335,7 @@ class _Campaign:
 
     def _kill(self, driver: Driver, victim: Victim) -> bool:
         """Whether there was somebody to kill before the job ended by itself."""
-        time.sleep(self._chance.uniform(0.0, AT_WORK_SECS))
+        time.sleep(self._chance.uniform(0.0, WORKER_AT_WORK_SECS if victim == "worker" else AT_WORK_SECS))
         struck = False
 
         def struck_or_over() -> bool:

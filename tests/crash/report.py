@@ -10,7 +10,8 @@ import platform
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -22,11 +23,8 @@ from tests.crash.points import POINTS
 BEGIN, END = "<!-- results: written by `make crash`, not by hand -->", "<!-- end of results -->"
 COLUMNS = 100
 
-DID = {"Campaign": "---", "Lane": "---", "Script": "---"} | dict.fromkeys(
-    ("Kills", "Reshards", "Starts", "Failed starts"), "---:"
-)
-FOUND = {"Campaign": "---"} | dict.fromkeys(
-    ("Batches", "Attempts", "Records", "Lost", "Doubled", "Invented", "Looks", "Faults"), "---:"
+HEADS = {"Lane": "---", "Script": "---"} | dict.fromkeys(
+    ("Kills", "Starts", "Batches", "Records", "Lost", "Doubled", "Invented", "Looks", "Faults"), "---:"
 )
 ABSENT = "-"
 NEAREST = "A point is the thing itself, but for these:"
@@ -71,26 +69,50 @@ def as_markdown(report: str) -> str:
     faults = [f"{one['name']}: {fault}" for one in run["outcomes"] for fault in one["faults"]]
     parts = [
         wrapped(f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}."),
-        *_campaigns(run["outcomes"]),
+        _jobs(run["outcomes"]),
+        *_beside(run["outcomes"]),
         *_points(run["outcomes"]),
-        *_victims(run["outcomes"]),
         *(["Faults:", items(faults)] if faults else []),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _campaigns(outcomes: Sequence[dict]) -> list[str]:
-    """What each campaign did, and what was found: two tables, because one of both would be too wide to read."""
-    did: list[tuple[object, ...]] = []
-    found: list[tuple[object, ...]] = []
+def _jobs(outcomes: Sequence[dict]) -> str:
+    """What was done to each kind of job, and what was found."""
+    kinds: dict[tuple[str, str], list[dict]] = {}
     for one in outcomes:
-        fired = sum(kill["fired"] for kill in one["kills"])
-        starts = (fired, one.get("reshards", 0), one["starts"], one["failed_starts"])
-        did.append((one["name"], one["lane"], one["script"], *starts))
-        wrong = (max(one["by_folder"][name], one["by_manifest"][name]) for name in ("lost", "doubled", "invented"))
-        read = (one["batches"], one.get("attempts") or "", one["records"])
-        found.append((one["name"], *read, *wrong, one["looks"], len(one["faults"])))
-    return [table(DID, did), table(FOUND, found)]
+        kinds.setdefault((one["lane"], one["script"]), []).append(one)
+    return table(HEADS, [(*kind, *_figures(campaigns)) for kind, campaigns in kinds.items()])
+
+
+def _figures(campaigns: Sequence[dict]) -> Iterator[object]:
+    yield sum(kill["fired"] for one in campaigns for kill in one["kills"])
+    starts, failed = _sum(campaigns, "starts"), _sum(campaigns, "failed_starts")
+    yield f"{starts}, {failed} failed" if failed else starts
+    yield _sum(campaigns, "batches")
+    yield _sum(campaigns, "records")
+    for wrong in ("lost", "doubled", "invented"):
+        yield sum(max(one["by_folder"][wrong], one["by_manifest"][wrong]) for one in campaigns)
+    yield _sum(campaigns, "looks")
+    yield sum(len(one["faults"]) for one in campaigns)
+
+
+def _sum(campaigns: Sequence[dict], name: str) -> int:
+    return sum(one.get(name, 0) for one in campaigns)
+
+
+def _beside(outcomes: Sequence[dict]) -> Iterator[str]:
+    """Say who was killed at random moments, and what else was counted."""
+    kills = Counter(kill["what"] for one in outcomes for kill in one["kills"] if kill["fired"] and not kill["where"])
+    said = []
+    if kills:
+        said.append(f"Killed at random moments: {', '.join(f'{who} {kills[who]}' for who in sorted(kills))}.")
+    if reshards := _sum(outcomes, "reshards"):
+        said.append(f"Splits and merges: {reshards}.")
+    if attempts := _sum(outcomes, "attempts"):
+        said.append(f"Attempts of batches: {attempts}.")
+    if said:
+        yield wrapped(" ".join(said))
 
 
 def _points(outcomes: Sequence[dict]) -> list[str]:
@@ -121,12 +143,6 @@ def _notes(rows: Sequence[Sequence[object]], notes: Sequence[str]) -> list[str]:
     """What the table of kill points does not say: lanes without a point, and points that stand for others."""
     absent = [f"A lane with `{ABSENT}` does not have the point."] if any(ABSENT in row for row in rows) else []
     return absent + ([NEAREST, items(notes)] if notes else [])
-
-
-def _victims(outcomes: Sequence[dict]) -> list[str]:
-    kills = [kill["what"] for one in outcomes for kill in one["kills"] if kill["fired"] and not kill["where"]]
-    rows = [(victim, kills.count(victim)) for victim in sorted(set(kills))]
-    return [table({"Killed at a random moment": "---", "Times": "---:"}, rows)] if rows else []
 
 
 def table(heads: Mapping[str, str], rows: Sequence[Sequence[object]]) -> str:

@@ -94,10 +94,12 @@ def _against_stock(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str
 
 
 def _drain(result: Mapping[str, Any]) -> Iterator[str]:
+    executors = " Each executor is a process that computes one task at a time; all share the cores."
+    executors = executors if result.get("executors") else ""
     yield from _head(
         result,
         f"{result['records']:,} records of {result['bytes_per_record']} bytes{_shape_of(result)}",
-        f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores.",
+        f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores.{executors}",
     )
     yield from _table(result)
 
@@ -128,8 +130,9 @@ def _batch(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shape_of(result: Mapping[str, Any]) -> str:
-    """Return the name of an odd shape; nothing for records of one shape."""
-    return "" if result["events"][1:].isdecimal() else f", {result['events']}"
+    """Return the name of an odd shape, nothing for records of one shape; and on how many executors, if on any."""
+    shape = "" if result["events"][1:].isdecimal() else f", {result['events']}"
+    return f"{shape}, {result['executors']} executors" if result.get("executors") else shape
 
 
 def _price(result: Mapping[str, Any]) -> Iterator[str]:

@@ -28,6 +28,11 @@ class Drain:
     way: str = ""
 
 
+def master_of(machine: str) -> str:
+    """Return the URL of Spark's master: for a number, so many cores in the driver's process, and else what is given."""
+    return f"local[{machine}]" if machine.isdecimal() else machine
+
+
 def serve(drain: Callable[[Drain], float]) -> None:
     """Answer requests until standard input ends.
 

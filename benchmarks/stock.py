@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
+from benchmarks.side import master_of
 from gluepot.servers import jars
 
 
-def started(cores: str, settings: Mapping[str, str]) -> SparkSession:
-    """Start Spark with its own Kafka source, and with what else the settings say."""
+def started(machine: str, settings: Mapping[str, str]) -> SparkSession:
+    """Start Spark with its own Kafka source, and with what else the settings say; `machine` as in `master_of`."""
     archives = ",".join(str(path) for path in jars.ensure("spark-kafka"))
     always = {"spark.jars": archives, "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"}
-    return SparkSession.builder.master(f"local[{cores}]").config(map={**always, **settings}).getOrCreate()
+    return SparkSession.builder.master(master_of(machine)).config(map={**always, **settings}).getOrCreate()
 
 
 def json_stream(spark: SparkSession, bootstrap: str, topic: str, **options: str) -> DataFrame:

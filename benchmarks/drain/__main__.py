@@ -63,10 +63,13 @@ CEILINGS: Mapping[tuple[str, str], float] = {
 """How many times as long the rival may take at most: 0.98 of the rate, 0.87 with ten rules and 0.85 on S3."""
 S3_WAYS = {"near-s3": 0.0, "s3": 0.05}
 """By how many seconds requests are delayed."""
+EXECUTOR_MB = 1024
 OUR_WAYS = ("unsafe", "watched", *S3_WAYS, "default_check", "ten_rules")
 """Rivals that are our own process doing something else, see `benchmarks.drain.ours`."""
 INFERRING = ("stock", "stock-jvm", *OUR_WAYS)
 """Rivals that need no schema by hand."""
+ON_SPARK = (*INFERRING, "tuned")
+"""Rivals that can run on a cluster of Spark."""
 WARM_UP_SECS = 30.0
 
 
@@ -99,10 +102,18 @@ def main() -> int:
         help="stock and stock-jvm by default, several allowed; "
         + "; ".join(f"{name}: {one}" for name, one in RIVALS.items()),
     )
+    parser.add_argument(
+        "--executors",
+        type=int,
+        default=0,
+        help="of one core each, as processes; 0 for none",
+    )
     parser.add_argument("--output", choices=("text", "json"), default="text")
     asked = parser.parse_args()
     if asked.events in ODD_SHAPES and (refused := set(asked.against or ()) - set(INFERRING)):
         parser.error(f"{', '.join(sorted(refused))} need a schema by hand, which {asked.events} does not have")
+    if asked.executors and (refused := set(asked.against or ()) - set(ON_SPARK)):
+        parser.error(f"{', '.join(sorted(refused))} cannot run on executors of Spark")
     with trial("bench", asked.save) as (folder, result):
         sides, payload_bytes = measure(asked, folder)
         result |= {
@@ -112,7 +123,8 @@ def main() -> int:
             "batch_rows": asked.batch_rows,
             "partitions": asked.partitions,
             "cores": asked.cores,
-            "ratios": ratios(sides, asked.events),
+            "executors": asked.executors,
+            "ratios": ratios(sides, "" if asked.executors else asked.events),
             "sides": {side.name: figures(side, asked.records) for side in sides},
         }
     print(json.dumps(result) if asked.output == "json" else as_text(result))
@@ -128,7 +140,8 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
         _s3(folder) if S3_WAYS.keys() & names.keys() else nullcontext(Delay("")) as delay,
     ):
         payload_bytes = preload(broker.bootstrap, TOPIC, shape.payloads(asked.records), asked.partitions)
-        arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores), asked.events)
+        machine = f"local-cluster[{asked.executors},1,{EXECUTOR_MB}]" if asked.executors else str(asked.cores)
+        arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), machine, asked.events)
         ours = Side.start(OURS, "benchmarks.drain.ours", *arguments)
         rivals = [
             ours.another_way(name)
@@ -178,7 +191,7 @@ def _s3(folder: Path) -> Iterator[Delay]:
 
 
 def ratios(sides: Sequence[Side], shape: str) -> dict[str, dict[str, float | None]]:
-    """Return how many times as much of each the rivals take, medians over the pairs, with the goal for the time."""
+    """Return how many times as much of each the rivals take, medians over the pairs, with the goal of a shape."""
     ours, *others = sides
     return {
         other.name: {

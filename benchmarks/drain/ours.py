@@ -14,7 +14,7 @@ from benchmarks.drain.checked import RULESETS, checked
 from benchmarks.drain.unsafe import unsafe
 from benchmarks.drain.watched import watched
 from benchmarks.ours import by_country, for_each_batch, json_stream
-from benchmarks.side import Drain, serve
+from benchmarks.side import Drain, master_of, serve
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import StreamSession
 
@@ -25,14 +25,14 @@ WAYS: Mapping[str, Callable[[StreamSession, str], AbstractContextManager[object]
     "near-s3": lambda *_: nullcontext(),
     "s3": lambda *_: nullcontext(),
 }
-"""What is around a drain, given its services and the cores of the session. A ruleset is a way, too."""
+"""What is around a drain, given its services and the machine of the session. A ruleset is a way, too."""
 BUCKET = "lake"
 """Where the ways `near-s3` and `s3` have their table."""
 
 
-def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -> None:
+def main(bootstrap: str, topic: str, batch_rows: str, machine: str, _shape: str) -> None:
     """Drain with `forEachBatch`, schema unknown, in the way asked for; services are made for each drain."""
-    glue_context = GlueContext(SparkContext(conf=SparkConf().setMaster(f"local[{cores}]")))
+    glue_context = GlueContext(SparkContext(conf=SparkConf().setMaster(master_of(machine))))
 
     def drain(given: Drain) -> float:
         frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
@@ -40,7 +40,7 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -
         write = by_country(glue_context, f"s3://{BUCKET}/table" if given.way.endswith("s3") else given.table)
         if given.way in RULESETS:
             write = checked(RULESETS[given.way], write)
-        with WAYS.get(given.way, WAYS[""])(services, cores):
+        with WAYS.get(given.way, WAYS[""])(services, machine):
             session.install(services)
             return for_each_batch(glue_context, frame, given.checkpoint, write)
 

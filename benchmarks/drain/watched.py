@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.request import urlopen
 
+from benchmarks.side import master_of
 from gluepot.core.glue_version import DEFAULT
 from gluepot.core.job_parameters import JobParameters
 from gluepot.job.scaling import advisor
@@ -21,10 +22,10 @@ ASKED_EVERY_SECS = 1.0
 
 
 @contextmanager
-def watched(streams: StreamSession, cores: str) -> Iterator[None]:
+def watched(streams: StreamSession, machine: str) -> Iterator[None]:
     """Look at a run from every side."""
     parameters = JobParameters.parse(["drain.py", "--JOB_NAME", streams.job], DEFAULT)
-    advice = advisor(f"local[{cores}]", parameters, None, {}, streams.clock)
+    advice = advisor(master_of(machine), parameters, None, {}, streams.clock)
     streams.watchers.append(advice.update)
     opened = start(OpsSettings(by_partition=True, cloudwatch_names=True), parameters, [], streams, advice.newest)
     assert streams.metrics is not None  # made by `start`

@@ -27,6 +27,8 @@ _CODECS = {
 }
 _BLOCK_SIZE_BYTES = 128 << 20
 _PAGE_SIZE_BYTES = 1 << 20
+# The encoder writes each column of a row group in some pieces, and a call of Python for each costs more than a copy.
+_BUFFER_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class ParquetRows:
 
     def __init__(self, settings: ParquetOutputFormat, output: io.RawIOBase, schema: pa.Schema) -> None:
         self._settings = settings
-        self._output = output
+        self._output = io.BufferedWriter(output, _BUFFER_BYTES)
         self._schema = schema
         self._writer: pq.ParquetWriter | None = None
 
@@ -114,17 +116,20 @@ class ParquetRows:
             self._writer = self._begun(self._output, self._columns(rows))
         groups = -(-rows.nbytes // self._settings.block_size_bytes) or 1
         self._writer.write_batch(rows, row_group_size=-(-rows.num_rows // groups))
+        self._output.flush()
 
     def close(self) -> None:
         """Write the footer."""
         (self._writer or self._begun(self._output, Columns([], self._settings.compression))).close()
+        self._output.detach()
 
     def _columns(self, rows: pa.RecordBatch) -> Columns:
         codec = self._settings.compression
-        columns = self._settings.known.get(self._schema) or Columns(repeated_columns(rows), codec)
+        known = self._settings.known.get(self._schema)
+        columns = known or Columns(repeated_columns(rows), codec)
         if columns.compression == codec != "none" and rows.num_rows >= LEAST_ROWS:
             columns = replace(columns, compression=self._codecs(rows.slice(0, TRIED_ROWS), columns))
-        if rows.num_rows >= LEAST_SAMPLE:
+        if columns is not known and rows.num_rows >= LEAST_SAMPLE:
             self._settings.known[self._schema] = columns
         return columns
 
@@ -134,7 +139,7 @@ class ParquetRows:
             writer.write_batch(rows)
         return codecs(pq.read_metadata(trial), self._settings.compression)
 
-    def _begun(self, output: io.RawIOBase | io.BytesIO, columns: Columns) -> pq.ParquetWriter:
+    def _begun(self, output: io.BufferedIOBase, columns: Columns) -> pq.ParquetWriter:
         return pq.ParquetWriter(
             output,
             self._schema,

@@ -94,12 +94,12 @@ def _against_stock(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str
 
 
 def _drain(result: Mapping[str, Any]) -> Iterator[str]:
-    executors = " Each executor is a process that computes one task at a time; all share the cores."
-    executors = executors if result.get("executors") else ""
+    said = " Each executor is a process that computes one task at a time; all share the cores."
     yield from _head(
         result,
         f"{result['records']:,} records of {result['bytes_per_record']} bytes{_shape_of(result)}",
-        f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores.{executors}",
+        f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores."
+        + (said if result.get("executors") else ""),
     )
     yield from _table(result)
 
@@ -197,8 +197,8 @@ def _latency(result: Mapping[str, Any]) -> Iterator[str]:
         result,
         "Record to visible",
         f"{result['rate']:,} records a second, one batch after the other; from the making of a record to the moment at"
-        " which its file has its final name, ours: at which the manifest is there, flushed to disk. Milliseconds of"
-        f" each round.",
+        " which its file has its final name, ours: at which the manifest is there, flushed to disk. The producer's wait"
+        f" for a request to fill, at most {result['linger_ms']} ms, is a part of it. Milliseconds of each round.",
     )
     yield _row(("Side", "p50", "p99", "Moments with new rows"))
     yield _row(("---",) * 4)

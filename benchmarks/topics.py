@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 
-from gluepot.connectors.kafka.feed import KafkaFeed
+from gluepot.connectors.kafka.feed import LINGER_MS, KafkaFeed
 from gluepot.connectors.kafka.sender import ANY_PARTITION
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.core.clock import SystemClock
@@ -47,7 +47,12 @@ def spread(bootstrap: str, topic: str, lanes: Sequence[Iterable[bytes]]) -> None
 
 @contextmanager
 def fed(
-    bootstrap: str, topic: str, made: Iterable[tuple[bytes, bytes]], rate: float, partition: int = ANY_PARTITION
+    bootstrap: str,
+    topic: str,
+    made: Iterable[tuple[bytes, bytes]],
+    rate: float,
+    partition: int = ANY_PARTITION,
+    linger_ms: float = LINGER_MS,
 ) -> Iterator[None]:
     """Send records, each made when its time has come, at a steady rate while the context lasts.
 
@@ -57,11 +62,12 @@ def fed(
         made: value and key of each, without end.
         rate: records a second.
         partition: partition of the topic; by key unless one is named.
+        linger_ms: how long the client waits for a request to fill.
     """
     ended = threading.Event()
     until_then = takewhile(lambda _: not ended.is_set(), made)
     settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": topic})
-    feed = KafkaFeed(settings, topic, partition=partition)
+    feed = KafkaFeed(settings, topic, partition=partition, linger_ms=linger_ms)
     sender = threading.Thread(target=produce, args=(until_then, Steady(rate), feed, SystemClock()))
     sender.start()
     try:

@@ -14,7 +14,7 @@ from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.core.errors import EtlError, TransientError
 
 LINGER_MS = 20
-"""The client waits this long for a request to fill. At the rates for which this is made, requests fill much sooner."""
+"""How long the client waits unless it is told otherwise. At the rates for which this is made, requests fill sooner."""
 FULL_WAIT_SECS = 0.01
 Taken = Callable[[int, int, int], None]
 """A function called for an acknowledged record with its number in order of sending from 0, partition and offset."""
@@ -27,6 +27,7 @@ class KafkaFeed:
         settings: give the bootstrap servers and the security settings.
         topic: the topic to send to.
         partition: partition of the topic; with `ANY_PARTITION` the key decides, or chance for a record without a key.
+        linger_ms: how long the client waits for a request to fill.
         taken: called for each acknowledged record. None halves the time; then only failures are reported.
         timeout_secs: how long the broker may take for a record.
     """
@@ -37,6 +38,7 @@ class KafkaFeed:
         topic: str,
         *,
         partition: int = ANY_PARTITION,
+        linger_ms: float = LINGER_MS,
         taken: Taken | None = None,
         timeout_secs: float = 30.0,
     ) -> None:
@@ -47,7 +49,7 @@ class KafkaFeed:
         self._producer = Producer(
             {
                 **producer_settings(settings, timeout_secs),
-                "linger.ms": LINGER_MS,
+                "linger.ms": linger_ms,
                 "delivery.report.only.error": taken is None,
                 "on_delivery": partial(self._answered, None),
             }

@@ -21,7 +21,8 @@ OTHERS_SHARE = 5
 RESHARDS_PER_RANDOM_KILL = 2
 USUAL: Mapping[str, Sequence[Script]] = {"postgresql": [ANY_ORDER], "mariadb": [ANY_ORDER]}
 """The scripts of a lane whose tables others cannot write; elsewhere all are used, THRICE and COPY by default."""
-MIN_KILLS, KILLS_PER_JOB = 8, 25
+MIN_KILLS, KILLS_PER_JOB, WORKERS_PER_JOB = 8, 25, 100
+"""A table would get many thousand files if there were more; with workers alone many kills hit the same batch."""
 
 
 def plans(
@@ -47,7 +48,7 @@ def plans(
     made = []
     for lane in lanes:
         used = USUAL.get(lane, scripts)
-        parts = [(aim, part) for aim in aims for part in _parts(_share(seed, aim, kills, lane, lanes))]
+        parts = [(aim, part) for aim in aims for part in _parts(aim, _share(seed, aim, kills, lane, lanes))]
         if chosen := [point for point in points_of(lane, used[-1]) if points(lane, point)]:
             _, after_points = parts.pop(0) if parts else ("", ())
             name = f"points-{lane}"
@@ -82,8 +83,8 @@ def _victims(aim: Aim, kills: int, chance: Random) -> Iterator[Victim]:
             yield chance.choice(MIX)
 
 
-def _parts(victims: Sequence[Victim]) -> Iterator[Sequence[Victim]]:
-    """Two jobs where there are enough kills, more where a table would get many thousand files."""
+def _parts(aim: Aim, victims: Sequence[Victim]) -> Iterator[Sequence[Victim]]:
+    """Two jobs where there are enough kills, more where there are many."""
     half = -(-len(victims) // 2)
-    size = max(MIN_KILLS, min(KILLS_PER_JOB, half))
+    size = max(MIN_KILLS, min(WORKERS_PER_JOB if aim == "worker" else KILLS_PER_JOB, half))
     yield from (victims[at : at + size] for at in range(0, len(victims), size))

@@ -44,6 +44,8 @@ STARTING_SECS = 8.0
 AT_WORK_SECS = 2.5
 WORKER_AT_WORK_SECS = 1.0
 """Of a worker, whose death costs the job a second's wait and no start."""
+PATIENT = ("--batch-option", "batchMaxRetries=1000")
+"""Where only workers are killed, most deaths in a row are of one batch, which would end the job after four."""
 IN_WORKERS_SHARE = 0.5
 """Of starts whose batches run in workers, as large ones do; the others run them on the driver."""
 
@@ -274,6 +276,7 @@ class _Campaign:
     def at_random(self, victims: Sequence[Victim], until: float) -> None:
         """Kill one victim after the other at random moments; a worker's death leaves the job running."""
         driver: Driver | None = None
+        options = PATIENT if set(victims) == {"worker"} else ()
         for victim in victims:
             if time.monotonic() > until:
                 break
@@ -283,13 +286,13 @@ class _Campaign:
                 driver.kill_all()
             if driver is None or not driver.runs():
                 done = self._world.done()
-                driver = self._start()
+                driver = self._start(*options)
                 if victim != "worker" and self._chance.random() < STARTING_SHARE:
                     time.sleep(self._chance.uniform(0.0, STARTING_SECS))
                 else:
                     self._wait_for_batch(driver, done)
             while not self._kill(driver, victim) and self._may_start_again():
-                driver = self._start()
+                driver = self._start(*options)
         if driver is not None:
             driver.kill_all()  # it still runs if the last victim was a worker
 

@@ -44,8 +44,10 @@ STARTING_SECS = 8.0
 AT_WORK_SECS = 2.5
 WORKER_AT_WORK_SECS = 1.0
 """Of a worker, whose death costs the job a second's wait and no start."""
-PATIENT = ("--batch-option", "batchMaxRetries=1000")
+PATIENT = ("--batch-option", "batchMaxRetries=100")
 """Where only workers are killed, most deaths in a row are of one batch, which would end the job after four."""
+NEXT_BATCH_SHARE = 0.8
+"""Of the deaths of workers, after how many the next kill waits for a batch; the others may hit the same one again."""
 IN_WORKERS_SHARE = 0.5
 """Of starts whose batches run in workers, as large ones do; the others run them on the driver."""
 
@@ -291,6 +293,8 @@ class _Campaign:
                     time.sleep(self._chance.uniform(0.0, STARTING_SECS))
                 else:
                     self._wait_for_batch(driver, done)
+            elif self._chance.random() < NEXT_BATCH_SHARE:
+                self._wait_for_batch(driver, self._world.done())
             while not self._kill(driver, victim) and self._may_start_again():
                 driver = self._start(*options)
         if driver is not None:

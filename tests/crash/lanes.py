@@ -163,13 +163,17 @@ def s3_server(log: RequestLog | None = None) -> Iterator[str]:
 @contextmanager
 def s3_client(endpoint: str) -> Iterator[Any]:
     import boto3
+    from botocore.config import Config
 
+    # Moto answers 500 to a listing during which a file is deleted; many jobs at once make that happen several times.
+    patient = Config(retries={"mode": "standard", "total_max_attempts": 20})
     client = boto3.client(
         "s3",
         endpoint_url=endpoint,
         region_name=CREDENTIALS["AWS_REGION"],
         aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+        config=patient,
     )
     try:
         yield client

@@ -64,6 +64,7 @@ CEILINGS: Mapping[tuple[str, str], float] = {
 S3_WAYS = {"near-s3": 0.0, "s3": 0.05}
 """By how many seconds requests are delayed."""
 EXECUTOR_MB = 1024
+"""Memory of each executor."""
 OUR_WAYS = ("unsafe", "watched", *S3_WAYS, "default_check", "ten_rules")
 """Rivals that are our own process doing something else, see `benchmarks.drain.ours`."""
 INFERRING = ("stock", "stock-jvm", *OUR_WAYS)

@@ -45,7 +45,7 @@ AT_WORK_SECS = 2.5
 WORKER_AT_WORK_SECS = 1.0
 """Of a worker, whose death costs the job a second's wait and no start."""
 PATIENT = ("--batch-option", "batchMaxRetries=100")
-"""Where only workers are killed, most deaths in a row are of one batch, which would end the job after four."""
+"""Where only workers are killed, several deaths in a row may hit one batch, and four of them would end the job."""
 NEXT_BATCH_SHARE = 0.8
 """Of the deaths of workers, after how many the next kill waits for a batch; the others may hit the same one again."""
 IN_WORKERS_SHARE = 0.5

@@ -22,7 +22,7 @@ RESHARDS_PER_RANDOM_KILL = 2
 USUAL: Mapping[str, Sequence[Script]] = {"postgresql": [ANY_ORDER], "mariadb": [ANY_ORDER]}
 """The scripts of a lane whose tables others cannot write; elsewhere all are used, THRICE and COPY by default."""
 MIN_KILLS, KILLS_PER_JOB, WORKERS_PER_JOB = 8, 25, 100
-"""A table would get many thousand files if there were more; with workers alone many kills hit the same batch."""
+"""With more kills a table would get many thousand files. Workers are killed so fast that fewer batches lie between."""
 
 
 def plans(

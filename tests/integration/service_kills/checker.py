@@ -153,9 +153,11 @@ def _of_schedules(rules, triggers, firings, runs, workflow_runs):
 
 
 def _of_conditions(rules, chains, workflow_runs):
-    unknown = {run["id"] for run in workflow_runs} - set(chains)
-    if unknown:
-        yield f"runs of workflows without jobs: {unknown}"
+    known = {run["id"] for run in workflow_runs}
+    if without := known - set(chains):
+        yield f"runs of workflows without jobs: {without}"
+    if lost := {chain for chain, runs in chains.items() if runs[0]["workflow"]} - known:
+        yield f"jobs of runs of workflows that are not there: {lost}"
     for chain, runs in chains.items():
         if not chain:
             continue

@@ -25,7 +25,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gluepot.servers.ports import free_port
-from tests.integration.service_kills.checker import SCRIPT, Asked, Rules, is_quiet, problems
+from tests.integration.service_kills.checker import SCRIPT, Asked, Rules, is_quiet, problems, read
 from tests.service_answers import client_with
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()
@@ -35,6 +35,7 @@ JOBS = [f"j{number:02}" for number in range(30)]
 ALONE = ("j09", "j29")
 """Jobs that only calls start, with limits and queues."""
 WORKFLOWS = [f"w{number}" for number in range(5)]
+FIRED_BY_TIME = "SELECT 1 FROM service_firings WHERE trigger IN ('s0', 's1', 's2')"
 S, F = "SUCCEEDED", "FAILED"
 RULES = Rules(
     periods={"s0": (5, 0), "s1": (5, 1), "s2": (5, 2), "w0": (5, 3), "w1": (5, 4)},
@@ -162,6 +163,17 @@ def define(services):
         )
     for name in WORKFLOWS:
         glue.create_workflow(Name=name)
+    # What follows runs comes first, as schedules fire while the rest is still being defined.
+    for name, (workflow, logical, conditions, jobs) in RULES.conditions.items():
+        about = [{"LogicalOperator": "EQUALS", "JobName": job, "State": state} for job, state in conditions]
+        glue.create_trigger(
+            Name=name,
+            Type="CONDITIONAL",
+            Predicate={"Logical": logical, "Conditions": about},
+            Actions=[{"JobName": job} for job in jobs],
+            StartOnCreation=True,
+            **({"WorkflowName": workflow} if workflow else {}),
+        )
     for name, jobs in RULES.begins.items():
         more = {"WorkflowName": name} if name in WORKFLOWS else {}
         if name in RULES.periods:
@@ -176,16 +188,6 @@ def define(services):
         else:
             more |= {"Type": "ON_DEMAND"}
         glue.create_trigger(Name=name, Actions=[{"JobName": job} for job in jobs], **more)
-    for name, (workflow, logical, conditions, jobs) in RULES.conditions.items():
-        about = [{"LogicalOperator": "EQUALS", "JobName": job, "State": state} for job, state in conditions]
-        glue.create_trigger(
-            Name=name,
-            Type="CONDITIONAL",
-            Predicate={"Logical": logical, "Conditions": about},
-            Actions=[{"JobName": job} for job in jobs],
-            StartOnCreation=True,
-            **({"WorkflowName": workflow} if workflow else {}),
-        )
 
 
 class Client:
@@ -195,7 +197,11 @@ class Client:
         self.glue, self.events, self.chance = services.glue, services.events, chance
         self.asked, self.number, self.runs = Asked(), 0, []
 
-    def act(self):
+    def act_and_wait(self):
+        self._act()
+        time.sleep(self.chance.uniform(0, 0.1))
+
+    def _act(self):
         self.number += 1
         number = self.number
         match self.chance.choice(("run", "run", "workflow", "firing", "event", "event", "event", "stop")):
@@ -248,10 +254,11 @@ def play(services, kills, life_secs, seed):
         killing = Thread(target=services.kill_at, args=[at_secs])
         killing.start()
         while killing.is_alive():
-            client.act()
-            time.sleep(chance.uniform(0, 0.1))
+            client.act_and_wait()
         killing.join()
         services.start()
+    while not read(services.database, FIRED_BY_TIME):
+        client.act_and_wait()
     answered(services.glue.list_jobs)
     before_ms = round(services.now() * 1000)
     for name in RULES.periods:

@@ -14,10 +14,11 @@ from gluepot.servers.kafka import KafkaBroker
 from tests.h2 import H2, h2_server
 from tests.mariadb import mariadb_server
 from tests.mongodb import mongodb_endpoint
+from tests.moto_server import moto_endpoint
 from tests.opensearch import opensearch_endpoint
 from tests.planner_forks import python_with_forks
 from tests.postgresql import postgresql_endpoint
-from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
+from tests.servers import docker_answers, kafka_endpoint, localstack_in_container
 from tests.shared_server import shared
 
 if TYPE_CHECKING:

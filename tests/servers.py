@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import subprocess
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from gluepot.servers.kafka import KafkaBroker
 
@@ -61,50 +58,6 @@ def localstack_in_container() -> Iterator[str]:
 
     with LocalStackContainer(LOCALSTACK_IMAGE).with_services("kinesis") as container:
         yield container.get_url()
-
-
-@contextmanager
-def one_change_at_a_time() -> Iterator[None]:
-    """Make moto, in this process, change each kind of thing in one thread at a time."""
-    from moto.kinesis.models import Shard
-    from moto.s3.responses import S3Response
-    from moto.sqs.models import Message
-
-    # Moto (5.2.5) answers calls in threads. Two that put into a shard at once may get the same sequence number; then it
-    # has acknowledged both records and keeps one. Of two that create an object with If-None-Match at once, both may
-    # find that there is none. And of two that receive a message at once, one may get a receipt that moto forgets; then
-    # the message cannot be deleted with it.
-    changed = ((Shard, "put_record"), (S3Response, "put_object"), (Message, "mark_received"))
-    with ExitStack() as patches:
-        for kind, name in changed:
-            patches.enter_context(patch.object(kind, name, _alone(getattr(kind, name))))
-        yield
-
-
-def _alone(method: Callable[..., Any]) -> Callable[..., Any]:
-    one_at_a_time = threading.Lock()
-
-    @functools.wraps(method)
-    def alone(*given: Any, **named: Any) -> Any:
-        with one_at_a_time:
-            return method(*given, **named)
-
-    return alone
-
-
-@contextmanager
-def moto_endpoint() -> Iterator[str]:
-    """Yield the URL of moto, which answers as S3, Kinesis and other services of AWS."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    try:
-        with one_change_at_a_time():
-            yield f"http://{host}:{port}"
-    finally:
-        server.stop()
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from pyarrow import parquet
 from gluepot.connectors.jdbc.redshift.staging import RedshiftSink
 from gluepot.connectors.values import CommitKey
 from gluepot.frames.chunk import Chunk
-from tests.servers import moto_endpoint
+from tests.moto_server import moto_endpoint
 
 RUNS = 5
 ROWS = 32_768

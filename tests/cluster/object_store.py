@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import sys
 
-from tests.servers import one_change_at_a_time
+from tests.moto_server import moto_endpoint
 
 if __name__ == "__main__":
-    from moto.server import ThreadedMotoServer
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it writes a line per request
-    with one_change_at_a_time():
-        ThreadedMotoServer(ip_address=sys.argv[1], port=int(sys.argv[2]), verbose=False).start()
+    with moto_endpoint(host=sys.argv[1], port=int(sys.argv[2])):
         signal.pause()

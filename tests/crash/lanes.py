@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from tests.crash.database import Database, MariadbDatabase, PostgresqlDatabase
 from tests.crash.s3_log import RequestLog
 from tests.crash.streams import Source
 from tests.mariadb import mariadb_server, new_schema
+from tests.moto_server import moto_endpoint
 from tests.postgresql import new_database, postgresql_endpoint
 
 SOURCES: Mapping[str, Source] = {
@@ -143,24 +143,6 @@ class Lane:
 
 
 @contextmanager
-def s3_server(log: RequestLog | None = None) -> Iterator[str]:
-    """An S3 server of our own on loopback, which notes what it does in a log; yields its URL."""
-    from moto.server import ThreadedMotoServer
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it writes a line per request
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    if log is not None:
-        inner: Any = server._server
-        inner.app = log.around(inner.app)
-    host, port = server.get_host_and_port()
-    try:
-        yield f"http://{host}:{port}"
-    finally:
-        server.stop()
-
-
-@contextmanager
 def s3_client(endpoint: str) -> Iterator[Any]:
     import boto3
     from botocore.config import Config
@@ -196,7 +178,7 @@ def open_lane(name: str, folder: Path) -> Iterator[Lane]:
         yield Lane(name, LocalFolder(folder / "output"), {})
         return
     log = RequestLog()
-    with s3_server(log) as endpoint, s3_client(endpoint) as client:
+    with moto_endpoint(log.around) as endpoint, s3_client(endpoint) as client:
         client.create_bucket(Bucket=BUCKET)
         env = {**CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
         # The servers of one process share what they hold, so every lane needs a prefix of its own.

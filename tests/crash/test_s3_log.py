@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gluepot.core.storage.s3 import S3Storage
-from tests.crash.lanes import BUCKET, CREDENTIALS, s3_client, s3_server
+from tests.crash.lanes import BUCKET, CREDENTIALS, s3_client
 from tests.crash.s3_log import RequestLog, changes_of
 from tests.model.changes import Change
+from tests.moto_server import moto_endpoint
 
 STAGED, INNER = "t/_gluepot/staging/q.p/w/7/a/0/0.staged", "_gluepot/staging/q.p/w/7/a/0/0.staged"
 
@@ -15,7 +16,7 @@ STAGED, INNER = "t/_gluepot/staging/q.p/w/7/a/0/0.staged", "_gluepot/staging/q.p
 @pytest.fixture
 def log(monkeypatch):
     log = RequestLog()
-    with s3_server(log) as url, s3_client(url) as client:
+    with moto_endpoint(log.around) as url, s3_client(url) as client:
         for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": url}.items():
             monkeypatch.setenv(name, value)
         client.create_bucket(Bucket=BUCKET)

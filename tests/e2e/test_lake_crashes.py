@@ -57,8 +57,12 @@ def wait_until_paused(job: Job) -> None:
     job.wait_until(lambda: python.status() == psutil.STATUS_STOPPED, "the pause")
 
 
-# Each start finishes the batch that the start before it left open, and is stopped in the next batch.
-@pytest.mark.parametrize(("form", "pause"), [("iceberg", "lake.committing"), ("delta", "lake.appending")])
+# Each start finishes the batch that the start before it left open, and is stopped in the next batch. Iceberg is also
+# killed in an append in test_lake_servers.py, so that it need not be here each time.
+@pytest.mark.parametrize(
+    ("form", "pause"),
+    [pytest.param("iceberg", "lake.committing", marks=pytest.mark.long), ("delta", "lake.appending")],
+)
 def test_each_batch_is_in_the_table_once_when_drivers_are_killed_around_an_append_and_one_is_replaced_in_it(
     start, topic, tmp_path, form, pause
 ):

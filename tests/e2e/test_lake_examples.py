@@ -111,7 +111,8 @@ def change(table: str, operation: str, second: int, **data: object) -> dict[str,
     return {"data": data, "metadata": {"operation": operation, "table-name": table, "timestamp": at}}
 
 
-@also_killed
+@pytest.mark.long
+@pytest.mark.parametrize("killed", [False, True])
 def test_changes_of_several_tables_find_their_tables(lake, killed):
     def apply(failpoint: str = "") -> None:
         flags = ("--datalake-formats", "iceberg", *glue_catalog(lake.warehouse))

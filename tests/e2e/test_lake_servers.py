@@ -11,8 +11,8 @@ from pyiceberg.table import StaticTable
 
 from tests.e2e.jobs import SCRIPTS, arguments
 from tests.e2e.lake import glue_catalog
+from tests.moto_server import moto_endpoint
 from tests.postgresql import new_database
-from tests.servers import moto_endpoint
 
 KILLED = 128 + 9
 EACH = 20

@@ -39,7 +39,7 @@ def crawl_clicks_of_others(catalog: Catalog, folder: Path) -> None:
     crawl(CrawlSettings("daily", "found", (Target(f"{folder}/web"),)), catalog, Random(1), make_database=True)
 
 
-@pytest.mark.parametrize("form", CHOICES)
+@pytest.mark.parametrize("form", ["iceberg", pytest.param("delta", marks=pytest.mark.long)])
 def test_each_call_reads_a_table_as_it_was_before_a_column_was_added(launch, tmp_path, form):
     state = tmp_path / "state"
     state.mkdir()

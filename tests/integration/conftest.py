@@ -18,8 +18,8 @@ from gluepot.bookmarks import jobrun
 from gluepot.core.clock import SystemClock
 from gluepot.servers.topics import create_topic
 from tests.integration.jdbc import TableJob
+from tests.moto_server import moto_endpoint
 from tests.postgresql import new_database
-from tests.servers import moto_endpoint
 
 
 @pytest.fixture

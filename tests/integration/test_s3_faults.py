@@ -20,8 +20,9 @@ from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Ma
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import s3
 from gluepot.frames.chunk import Chunk, ErrorRecord
-from tests.crash.lanes import BUCKET, CREDENTIALS, S3Folder, s3_client, s3_server
+from tests.crash.lanes import BUCKET, CREDENTIALS, S3Folder, s3_client
 from tests.crash.proxy import FAULTS, Fault, S3Proxy, s3_proxy
+from tests.moto_server import moto_endpoint
 
 KEY = CommitKey("query-1", 7, "sink0")
 OPERATIONS = ("put", "create", "begin", "part", "complete", "copy", "list", "delete", "get")
@@ -36,7 +37,7 @@ MOST_TRIES = 4
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[S3Proxy, object]]:
-    with s3_server() as endpoint, s3_client(endpoint) as client, s3_proxy(endpoint, hold_secs=HOLD_SECS) as proxy:
+    with moto_endpoint() as endpoint, s3_client(endpoint) as client, s3_proxy(endpoint, hold_secs=HOLD_SECS) as proxy:
         client.create_bucket(Bucket=BUCKET)
         yield proxy, client
 

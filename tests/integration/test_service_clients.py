@@ -10,7 +10,7 @@ import pytest
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, service
 from tests.clients.environment import SECS, run_script, shell_environment
-from tests.servers import moto_endpoint
+from tests.moto_server import moto_endpoint
 from tests.service_answers import client_of
 
 SCRIPT = """

@@ -33,6 +33,7 @@ def main() -> int:
     parser.add_argument("--cuts", type=int, default=20, help="cuts of jobs")
     parser.add_argument("--code-cuts", type=int, help=f"of the code alone; {CODE_CUTS_PER_CUT} for each of a job")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
+    parser.add_argument("--at-once", type=int, default=2, help="series at the same time")
     parser.add_argument("--most-secs", type=float, default=math.inf, help="cut no more after so long")
     parser.add_argument("--folder", type=Path, help="where to work; kept. A temporary one by default, removed if right")
     parser.add_argument("--report", type=Path, help="write the run as JSON")
@@ -50,6 +51,7 @@ def main() -> int:
     of_code, of_jobs = run_all(
         seed=asked.seed,
         series=plans(asked.cuts, code_cuts),
+        at_once=asked.at_once,
         most_secs=asked.most_secs,
         folder=folder,
         say=lambda text: print(text, flush=True),
@@ -62,7 +64,7 @@ def main() -> int:
         asked.report.write_text(report)
     if asked.document:
         write_into(asked.document, results, keep=asked.keep, begin=BEGIN)
-    wrong = [one.name for one in of_code if one.faults] + [one.crash.name for one in of_jobs if not one.crash.right]
+    wrong = [one.name for one in of_code if not one.right] + [one.crash.name for one in of_jobs if not one.right]
     print(f"wrong: {', '.join(wrong)}; everything is in {folder}" if wrong else "lost 0, doubled 0, invented 0")
     return 1 if wrong else 0
 

@@ -78,6 +78,10 @@ class CodeOutcome:
     secs: float = 0.0
     faults: list[str] = field(default_factory=list)
 
+    @property
+    def right(self) -> bool:
+        return not self.faults
+
 
 def cut_code(name: str, mode: Mode, ledger: str, seed: str, cuts: int, folder: Path, until: float) -> CodeOutcome:
     """Cut the power so many times.

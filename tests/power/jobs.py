@@ -64,6 +64,14 @@ class JobOutcome:
     crash: Outcome
     remedies: list[str] = field(default_factory=list)
 
+    @property
+    def cuts(self) -> int:
+        return len(self.crash.kills)
+
+    @property
+    def right(self) -> bool:
+        return self.crash.right
+
 
 @dataclass(frozen=True)
 class PowerWorld(World):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -90,42 +91,48 @@ def _parts(cuts: int, most: int) -> Iterator[int]:
 
 
 def run_all(
-    *, seed: int, series: list[Series], most_secs: float, folder: Path, say: Callable[[str], None]
+    *, seed: int, series: list[Series], at_once: int, most_secs: float, folder: Path, say: Callable[[str], None]
 ) -> tuple[list[CodeOutcome], list[JobOutcome]]:
-    """Run series; the folders of those that found nothing wrong are removed.
+    """Run series, those of jobs so many at once; the folders of those that found nothing wrong are removed.
 
-    After `most_secs` no series begins any more, and the one that runs cuts no more.
+    After `most_secs` no series begins any more, and those that run cut no more.
     """
     until = time.monotonic() + most_secs
-    of_code: list[CodeOutcome] = []
-    of_jobs: list[JobOutcome] = []
     folder.chmod(0o755)  # PostgreSQL runs as another user
-    try:
-        with new_streams({"kafka"} if any(one.kind == "stream" for one in series) else set(), folder) as new_stream:
-            for number, one in enumerate(series):
-                if time.monotonic() > until:
-                    break
-                name = f"{one.kind}-{one.mode}-{one.ledger}-{number}"
-                where, own = f"{seed}:{name}", folder / name
-                match one.kind:
-                    case "code":
-                        done = cut_code(name, one.mode, one.ledger, where, one.cuts, own, until)
-                        of_code.append(done)
-                        right, cuts, faults = not done.faults, done.cuts, done.faults
-                    case "stream" | "bookmarks":
-                        of_jobs.append(
-                            cut_stream(
-                                name, one.mode, one.script, where, one.cuts, new_stream["kafka"](), own, until, say
-                            )
-                            if one.kind == "stream"
-                            else cut_bookmarks(name, one.mode, one.ledger, where, one.cuts, own, until, say)
-                        )
-                        crash = of_jobs[-1].crash
-                        right, cuts, faults = crash.right, len(crash.kills), crash.faults
-                say(f"{name}: {'right' if right else 'WRONG'} after {cuts} cuts {'; '.join(faults)}")
-                if right:
-                    shutil.rmtree(own)
-    except BaseException:
-        end_all()
-        raise
-    return of_code, of_jobs
+    named = [(f"{one.kind}-{one.mode}-{one.ledger}-{number}", one) for number, one in enumerate(series)]
+
+    def end(outcome: CodeOutcome | JobOutcome, own: Path) -> None:
+        say(f"{own.name}: {'right' if outcome.right else 'WRONG'} after {outcome.cuts} cuts")
+        if outcome.right:
+            shutil.rmtree(own)
+
+    of_code: list[CodeOutcome] = []
+    # Lives of the code alone are forked from this process, so no other thread of it may run meanwhile.
+    for name, one in named:
+        if one.kind == "code" and time.monotonic() < until:
+            own = folder / name
+            of_code.append(cut_code(name, one.mode, one.ledger, f"{seed}:{name}", one.cuts, own, until))
+            end(of_code[-1], own)
+
+    of_jobs = [(name, one) for name, one in named if one.kind != "code"]
+    sources = {"kafka"} if any(one.kind == "stream" for _, one in of_jobs) else set()
+    with new_streams(sources, folder) as new_stream, ThreadPoolExecutor(at_once) as pool:
+
+        def run(given: tuple[str, Series]) -> JobOutcome | None:
+            name, one = given
+            if time.monotonic() > until:
+                return None
+            where, own = f"{seed}:{name}", folder / name
+            if one.kind == "stream":
+                stream = new_stream["kafka"]()
+                outcome = cut_stream(name, one.mode, one.script, where, one.cuts, stream, own, until, say)
+            else:
+                outcome = cut_bookmarks(name, one.mode, one.ledger, where, one.cuts, own, until, say)
+            end(outcome, own)
+            return outcome
+
+        try:
+            return of_code, [one for one in pool.map(run, of_jobs) if one is not None]
+        except BaseException:
+            end_all()
+            raise

@@ -153,8 +153,10 @@ class EmbeddedServer(ABC):
     def _wait_ready(self) -> None:
         deadline = self._clock.monotonic() + READY_SECS
         while self._clock.monotonic() < deadline:
-            if self._process is None or self._process.poll() is not None:
-                raise self._failure("ended while starting")
+            code = self._process.poll() if self._process else None
+            if code is not None:
+                told = code if code >= 0 else 128 - code  # as a shell tells a signal
+                raise self._failure(f"ended with exit code {told} while starting")
             if self._answers():
                 return
             self._clock.sleep(POLL_SECS)

@@ -56,4 +56,5 @@ def supervise(owner_pid: int, command: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(supervise(int(sys.argv[1]), sys.argv[2:]))
+    ended = supervise(int(sys.argv[1]), sys.argv[2:])
+    sys.exit(ended if ended >= 0 else 128 - ended)  # as a shell tells a signal

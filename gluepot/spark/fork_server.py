@@ -96,6 +96,7 @@ def serving(folder: Path) -> Iterator[None]:
     server = os.fork()
     if server == 0:
         _serve(listening, driver_ended)
+    handle = os.pidfd_open(server)
     gc.unfreeze()
     listening.close()
     os.close(driver_ended)
@@ -103,9 +104,11 @@ def serving(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(alive)
-        with suppress(ProcessLookupError, ChildProcessError):  # a script may have waited for it
-            os.kill(server, signal.SIGKILL)
+        # A script may have waited for it, and then its number may be that of another process.
+        with suppress(ProcessLookupError, ChildProcessError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
             os.waitpid(server, 0)
+        os.close(handle)
 
 
 def _serve(listening: socket.socket, driver_ended: int) -> NoReturn:

@@ -179,7 +179,9 @@ def test_broker_that_cannot_start_shows_the_end_of_its_log(tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     (data / "meta.properties").write_text("version=1\nnode.id=99\ncluster.id=another\n")
-    with pytest.raises(PermanentError, match=r"ended while starting; its log is .*server\.log and ends:\n(.*\n)*.*99"):
+    with pytest.raises(
+        PermanentError, match=r"ended with exit code 1 while starting; its log is .*server\.log and ends:\n(.*\n)*.*99"
+    ):
         KafkaBroker(tmp_path).start()
 
 

@@ -81,9 +81,16 @@ class Checkpoint:
         newest = self._newest("offsets")
         return None if newest is None else self.offsets(newest)
 
-    def newest_commit(self) -> int | None:
-        """Return the number of the newest batch that is done; None before the first."""
-        return self._newest("commits")
+    def newest_done(self) -> int | None:
+        """Return the number of the newest batch that is done; None before the first.
+
+        Spark plans a batch when the one before it is done, so only of the newest planned batch is the commit log asked.
+        A power cut may leave no commit of a batch before it, and bring back one that Spark had removed long ago.
+        """
+        planned, committed = self._newest("offsets"), self._newest("commits")
+        if planned is None or (committed is not None and committed >= planned):
+            return planned
+        return planned - 1 if planned else None
 
     def offsets(self, batch_id: int) -> OffsetEntry:
         """Return the offset entry of a batch, which says what the batch reads.

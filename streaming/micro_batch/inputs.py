@@ -109,9 +109,9 @@ class Inputs:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def committed(self) -> list[StreamPositions[Any]]:
-        """Return what the newest committed batch held; nothing before the first."""
-        newest = self._checkpoint.newest_commit() if self._streams else None
-        return [] if newest is None else self.positions(newest)
+        """Return the newest positions that are done with; nothing before the first batch."""
+        newest = self._checkpoint.newest_done() if self._streams else None
+        return [] if newest is None else self._logged(newest)
 
     def holds_records(self, positions: Sequence[StreamPositions[Any]]) -> int:
         """Return how many records a batch holds, or an upper bound."""

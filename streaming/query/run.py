@@ -236,7 +236,7 @@ class Query:
             return
         batch_id, filled = finished
         try:
-            newest = self._checkpoint.newest_commit()
+            newest = self._checkpoint.newest_done()
         except (EtlError, OSError):  # the storage fault that kept Spark from committing may last
             newest = None
         if newest is not None and newest >= batch_id:

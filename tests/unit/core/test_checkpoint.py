@@ -14,7 +14,7 @@ def write(folder, log, name, *lines):
 def test_a_checkpoint_that_is_not_there_has_no_history(tmp_path):
     fresh = Checkpoint(str(tmp_path / "none"))
 
-    assert (fresh.query_id(), fresh.newest_offsets(), fresh.newest_commit()) == (None, None, None)
+    assert (fresh.query_id(), fresh.newest_offsets(), fresh.newest_done()) == (None, None, None)
 
 
 def test_the_newest_entry_is_found_by_number_among_sparks_other_files(tmp_path):
@@ -26,7 +26,27 @@ def test_the_newest_entry_is_found_by_number_among_sparks_other_files(tmp_path):
 
     newest = checkpoint.newest_offsets()
     assert (newest.batch_id, newest.sources) == (10, ({"at": "10"},))
-    assert checkpoint.newest_commit() == 9
+    assert checkpoint.newest_done() == 9
+
+
+@pytest.mark.parametrize(
+    ("planned", "committed", "done"),
+    [
+        ([], [], None),
+        ([0], [], None),
+        ([0], [0], 0),
+        ([32, 33], [32, 33], 33),
+        ([32, 33], [32], 32),
+        ([32, 33], [24], 32),  # Spark has removed commits/24, and a power cut has brought it back
+        ([32, 33], [], 32),
+    ],
+)
+def test_a_batch_is_done_when_the_next_one_is_planned(tmp_path, planned, committed, done):
+    for log, numbers in (("offsets", planned), ("commits", committed)):
+        for n in numbers:
+            write(tmp_path, log, str(n), "v1", "{}")
+
+    assert Checkpoint(str(tmp_path)).newest_done() == done
 
 
 def test_one_line_per_source_in_their_order(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -244,6 +245,7 @@ def cut_stream(
             outcome.crash.faults.append(str(late))
         outcome.crash.records = journal.lines
         compare(world, lane, folder / "journal", outcome.crash)
+        _keep_if_wrong(outcome, mounted)
     outcome.crash.secs = time.monotonic() - began
     return outcome
 
@@ -286,8 +288,15 @@ def cut_bookmarks(
             outcome.crash.faults.append(str(late))
         outcome.crash.records = rows
         outcome.crash.by_folder = outcome.crash.by_manifest = _counted(output, rows)
+        _keep_if_wrong(outcome, mounted)
     outcome.crash.secs = time.monotonic() - began
     return outcome
+
+
+def _keep_if_wrong(outcome: JobOutcome, mounted: Machine) -> None:
+    """Copy what is on the disk to the folder `found` beside it, as the disk itself is gone at the end."""
+    if not outcome.right:
+        shutil.copytree(mounted.folder, mounted.folder.with_name("found"))
 
 
 def _counted(output: Path, rows: int) -> Verdict:

@@ -109,7 +109,7 @@ class Inputs:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def committed(self) -> list[StreamPositions[Any]]:
-        """Return the newest positions that are done with; nothing before the first batch."""
+        """Return the positions of the newest batch that is done; nothing before the first."""
         newest = self._checkpoint.newest_done() if self._streams else None
         return [] if newest is None else self._logged(newest)
 

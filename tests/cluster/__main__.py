@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import SystemRandom
 
@@ -37,6 +38,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=3.0, help="of faults, in each run")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6), help="of the first run")
+    parser.add_argument("--at-once", type=int, default=1, help="runs at the same time, each on a cluster of its own")
     parser.add_argument("--brokers", type=int, default=3)
     parser.add_argument("--only", action="append", choices=list(WEIGHTS), help="faults; all by default")
     parser.add_argument("--module", default="gluepot", help="what the drivers run, such as a wrong version")
@@ -52,7 +54,10 @@ def main() -> int:
         print(why)
         return 2
     asked.histories.mkdir(parents=True, exist_ok=True)
-    wrong = [seed for seed in range(asked.seed, asked.seed + asked.runs) if not _one(seed, asked)]
+    seeds = range(asked.seed, asked.seed + asked.runs)
+    with ThreadPoolExecutor(asked.at_once) as pool:
+        right = pool.map(lambda seed: _one(seed, asked), seeds)
+    wrong = [seed for seed, one in zip(seeds, right, strict=True) if not one]
     if asked.document:
         write_page(asked.document, sorted(asked.histories.glob(f"*{ENDING}")))
     print(f"wrong: seeds {', '.join(map(str, wrong))}" if wrong else "lost 0, doubled 0, invented 0")
@@ -70,12 +75,12 @@ def _one(seed: int, asked: argparse.Namespace) -> bool:
     given |= {"--module": asked.module, "--folder": folder / str(seed)}
     command = [sys.executable, "-m", "tests.cluster", *(str(part) for pair in given.items() for part in pair)]
     command += [part for one in asked.only or [] for part in ("--only", one)]
-    print(f"seed {seed}", flush=True)
+    print(f"seed {seed}: begins", flush=True)
     ended = subprocess.run(namespaced(command), cwd=ROOT, check=False)
     found = judge(read(history))
     right = found.right and ended.returncode == 0
-    print("\n".join(summary(found)))
-    print(f"seed {seed}: {'right' if right else f'WRONG; everything is in {folder}'}; {history}", flush=True)
+    verdict = "right" if right else f"WRONG; everything is in {folder}"
+    print("\n".join([f"seed {seed}: {verdict}; {history}", *summary(found)]), flush=True)
     if right and not asked.folder:
         shutil.rmtree(folder)
     return right
@@ -91,7 +96,7 @@ def _inside(asked: argparse.Namespace) -> None:
     try:
         stated = {"seed": asked.seed, "minutes": asked.minutes, "brokers": asked.brokers, "module": asked.module}
         history.note("run", **stated, lease_secs=LEASE_SECS, clocks=clocks, versions=versions(ROOT), began=now())
-        run(plan, asked.folder, history, lambda text: print(f"  {text}", flush=True))
+        run(plan, asked.folder, history, lambda text: print(f"seed {asked.seed}: {text}", flush=True))
     finally:
         history.close()
 

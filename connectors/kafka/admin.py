@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gluepot.connectors.kafka.broker import Broker
 from gluepot.connectors.kafka.positions import Positions, lag, refuse_loss, resume
@@ -17,6 +18,8 @@ from gluepot.core.errors import TransientError
 TRY_SECS = 5.0
 GROUP_SECS = 2.0
 """Longest wait for a group commit. Only tools read the group's positions, so a batch does not wait long for them."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +41,7 @@ class KafkaAdmin:
             TransientError: the broker was not reached within the deadline.
             ConfigError: a named topic does not exist.
         """
-        from gluepot.core.retries import attempts  # noqa: PLC0415  neither planners nor workers need it
-
-        deadline_secs = self.deadline_secs
-        broker = Broker(self.settings, timeout_secs=min(TRY_SECS, deadline_secs))
-        try:
-            for attempt in attempts(deadline_secs, TRY_SECS):
-                with attempt:
-                    broker.require_topics()
-        except TransientError as away:
-            raise TransientError(
-                f"Kafka at {self.settings.bootstrap} did not answer within {deadline_secs:.0f} s; start the"
-                " broker, or correct bootstrap.servers.",
-            ) from away
+        self._patiently(Broker.require_topics)
 
     def backlog(self, ends: Positions) -> dict[str, int]:
         """Return the number of records after `ends`, by `topic-partition`; the broker is asked now."""
@@ -62,14 +53,31 @@ class KafkaAdmin:
         return {(now.topic_ids[topic], p): end for (topic, p), end in now.latest.items()}
 
     def check_position(self, held: Positions) -> None:
-        """Make sure that the broker still has the records after a batch.
+        """Make sure that the broker still has the records after a batch; wait, as `check` does.
 
         Raises:
-            DataLoss: it does not, and failOnDataLoss is true.
+            TransientError: the broker was not reached within the deadline.
+            DataLoss: the broker does not have them, and failOnDataLoss is true.
         """
         if self.settings.fail_on_data_loss:
-            _, lost = resume(held, Broker(self.settings).bounds())
+            _, lost = resume(held, self._patiently(Broker.bounds))
             refuse_loss(lost)
+
+    def _patiently(self, ask: Callable[[Broker], T]) -> T:
+        from gluepot.core.retries import attempts  # noqa: PLC0415  neither planners nor workers need it
+
+        deadline_secs = self.deadline_secs
+        broker = Broker(self.settings, timeout_secs=min(TRY_SECS, deadline_secs))
+        try:
+            for attempt in attempts(deadline_secs, TRY_SECS):
+                with attempt:
+                    answer = ask(broker)
+        except TransientError as away:
+            raise TransientError(
+                f"Kafka at {self.settings.bootstrap} did not answer within {deadline_secs:.0f} s; start the"
+                " broker, or correct bootstrap.servers.",
+            ) from away
+        return answer
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
         """Tell whether the ranges hold at least one record: they may hold only transaction markers."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import (
+    OFFSET_INVALID,
     ConsumerGroupTopicPartitions,
     IsolationLevel,
+    KafkaError,
     KafkaException,
     TopicCollection,
     TopicPartition,
@@ -40,7 +42,12 @@ TOPICS_NAMED = 20
 
 ADMIN_KEYS = ("bootstrap.servers", "security.protocol", "client.", "socket.", "sasl.", "ssl.", "oauth_cb", "metadata.")
 
+FIRST_SHARE = 0.3
+"""Of the longest wait of a lookup: for a client that may talk to a broker which is gone. A new one gets the rest."""
+
 EARLIEST_SPEC, LATEST_SPEC = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
+
+T = TypeVar("T")
 
 
 def admin_config(client: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,7 +82,11 @@ class Broker:
     def __init__(self, settings: KafkaReadSettings, timeout_secs: float = 10.0) -> None:
         self._settings = settings
         self._timeout_secs = timeout_secs
-        self._admin = AdminClient(admin_config(settings.client))
+        self._connect()
+
+    def _connect(self) -> None:
+        self._admin = AdminClient(admin_config(self._settings.client))
+        self._has_answered = False
 
     def partitions(self) -> tuple[dict[str, str], list[tuple[str, int]]]:
         """Return the present topic ids and the partitions that the subscription now covers.
@@ -210,41 +221,86 @@ class Broker:
         return wanted
 
     def _all_topics(self) -> Iterable[str]:
-        try:
-            return list(self._admin.list_topics(timeout=self._timeout_secs).topics)
-        except KafkaException as failure:
-            raise from_kafka(failure.args[0], "listing topics", self._settings.bootstrap) from failure
+        return self._ask(lambda secs: list(self._admin.list_topics(timeout=secs).topics), "listing topics")
 
     def _described(self, names: Iterable[str]) -> dict[str, TopicDescription]:
         if not (wanted := list(names)):
             return {}
-        found: dict[str, TopicDescription] = {}
-        asked = self._admin.describe_topics(TopicCollection(wanted), request_timeout=self._timeout_secs)
-        for topic, future in asked.items():
-            try:
-                found[topic] = future.result()
-            except KafkaException as failure:
-                error = failure.args[0]
-                if error.code() not in NO_TOPIC:
-                    raise from_kafka(error, f"looking up topic {topic}", self._settings.bootstrap) from failure
-        return found
+
+        def describe(secs: float) -> dict[str, TopicDescription]:
+            found: dict[str, TopicDescription] = {}
+            for topic, future in self._admin.describe_topics(TopicCollection(wanted), request_timeout=secs).items():
+                try:
+                    found[topic] = future.result()
+                except KafkaException as failure:
+                    if failure.args[0].code() not in NO_TOPIC:
+                        raise
+            return found
+
+        more = f" and {len(wanted) - TOPICS_NAMED} more" if len(wanted) > TOPICS_NAMED else ""
+        return self._ask(describe, f"looking up topic {', '.join(wanted[:TOPICS_NAMED])}{more}")
 
     def _list(self, wanted: Mapping[tuple[str, int], Any]) -> dict[tuple[str, int], int]:
         if not wanted:
             return {}
-        futures = self._admin.list_offsets(
-            {TopicPartition(topic, p): spec for (topic, p), spec in wanted.items()},
-            isolation_level=IsolationLevel.READ_COMMITTED,
-            request_timeout=self._timeout_secs,
-        )
-        found: dict[tuple[str, int], int] = {}
-        for where, future in futures.items():
-            try:
-                found[where.topic, where.partition] = future.result().offset
-            except KafkaException as failure:
-                doing = f"asking for the offsets of {where.topic}-{where.partition}"
-                raise from_kafka(failure.args[0], doing, self._settings.bootstrap) from failure
-        return found
+
+        def list_offsets(secs: float) -> dict[tuple[str, int], int]:
+            futures = self._admin.list_offsets(
+                {TopicPartition(topic, p): spec for (topic, p), spec in wanted.items()},
+                isolation_level=IsolationLevel.READ_COMMITTED,
+                request_timeout=secs,
+            )
+            return {(at.topic, at.partition): told(at, future.result().offset) for at, future in futures.items()}
+
+        many = f" and {len(wanted) - 1} more" if len(wanted) > 1 else ""
+        topic, partition = min(wanted)
+        return self._ask(list_offsets, f"asking for the offsets of {topic}-{partition}{many}")
+
+    def _ask(self, ask: Callable[[float], T], doing: str) -> T:
+        """Return an answer; a client that has answered before and does not answer now is replaced, and asked again.
+
+        librdkafka keeps to the broker that it took for the controller, or to a connection that has gone dead, for as
+        long as it may wait. Where the controller is down, two of its threads wake each other all the time meanwhile. A
+        new client talks to whichever broker answers, and learns who leads now.
+
+        Args:
+            ask: the request, given how many seconds it may take.
+            doing: for messages.
+        """
+        secs = self._timeout_secs
+        try:
+            if self._has_answered:
+                try:
+                    return ask(FIRST_SHARE * secs)
+                except KafkaException as failure:
+                    if not _is_silence(failure):
+                        raise
+                self._connect()
+                secs -= FIRST_SHARE * secs
+            answer = ask(secs)
+        except KafkaException as failure:
+            if _is_silence(failure):
+                self._connect()
+            raise from_kafka(failure.args[0], doing, self._settings.bootstrap) from failure
+        self._has_answered = True
+        return answer
+
+
+def _is_silence(failure: KafkaException) -> bool:
+    return bool(failure.args[0].code() == KafkaError._TIMED_OUT)  # noqa: SLF001  librdkafka's own code
+
+
+def told(at: TopicPartition, offset: int) -> int:
+    """Return the offset that the leader of a partition told. Pure.
+
+    Raises:
+        KafkaException: it told none. librdkafka's answer is no error then, but an offset that stands for none. Taken
+            for the end of the partition, it would mean that all records are gone.
+    """
+    if offset == OFFSET_INVALID:
+        said = f"the leader of {at.topic}-{at.partition} did not answer"
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, said))  # noqa: SLF001  librdkafka's own code
+    return offset
 
 
 def _ids(described: Mapping[str, TopicDescription]) -> dict[str, str]:

@@ -60,4 +60,7 @@ def from_kafka(error: KafkaError, doing: str, bootstrap: str) -> EtlError:
         )
     if code in FOREVER:
         return PermanentError(f"Kafka at {bootstrap}: {doing} is impossible ({said}).")
-    return TransientError(f"Kafka at {bootstrap} could not be reached while {doing} ({said}); is the broker running?")
+    return TransientError(
+        f"Kafka at {bootstrap} could not be reached while {doing} ({said}); check that it runs, and that this machine"
+        " can connect to it."
+    )

@@ -87,7 +87,7 @@ class KafkaFeed:
         if unanswered:
             raise TransientError(
                 f"Kafka at {self._bootstrap} did not acknowledge {unanswered} records within"
-                f" {self._timeout_secs:.0f} s; is the broker running?"
+                f" {self._timeout_secs:.0f} s; check that the broker runs."
             )
         return self._sent
 

@@ -111,7 +111,7 @@ class PartitionReader(Generic[RecordsT]):
             elif clock.monotonic() - last_sign > deadline_secs:
                 raise TransientError(
                     f"Kafka at {bootstrap} sent nothing for {deadline_secs:.0f} s while reading"
-                    f" {self._topic}-{self._partition} at offset {self._position}; is the broker running?",
+                    f" {self._topic}-{self._partition} at offset {self._position}; check that the broker runs.",
                 )
         # Records beyond `end` are held here or have yet to arrive, so the next range continues from here.
         self._position = end

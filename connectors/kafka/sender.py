@@ -109,7 +109,7 @@ class KafkaSender:
         if unanswered and sent.error is None:
             sent.error = TransientError(
                 f"Kafka at {self._bootstrap} did not acknowledge {unanswered} records within"
-                f" {self._timeout_secs:.0f} s; is the broker running?"
+                f" {self._timeout_secs:.0f} s; check that the broker runs."
             )
         return sent
 

@@ -24,6 +24,9 @@ REMEDY = re.compile(
 GENERAL = "Run again with -v for the stack trace."
 """No remedy; it follows every error that was not foreseen."""
 
+LOSS = "Records were lost"
+"""No driver may say so: the brokers lose nothing that they have acknowledged."""
+
 SAID_ALL = {0, -9}
 """Exit codes of drivers that came to the end of the stream, or were killed."""
 
@@ -178,6 +181,8 @@ def _ended(event: Event, found: Judgement, *, struck: bool) -> None:
     if not event["host"].startswith("driver") or event["code"] in SAID_ALL:
         return
     message = event.get("message", "").replace(GENERAL, "").strip()
+    if LOSS in message:
+        found.faults.append(f"{event['at']:.0f} s: a driver took records for lost that were not: {message}")
     if event["batches"] > 0 or struck:
         found.ended += 1
     else:

@@ -262,7 +262,7 @@ class Job:
         ledger: URL of the ledger.
         lease_secs: how long a lease lives.
         module: what is run; the product, or a wrong version of it.
-        chance: whether batches run in workers.
+        chance: whether batches run in workers, and `failOnDataLoss`, of each start.
     """
 
     temp: Path
@@ -317,6 +317,7 @@ class DriverNode(Node):
         topic = {
             "bootstrap.servers": job.bootstrap, "topicName": job.topic, "startingOffsets": "earliest",
             "classification": "json", "inferSchema": "true", "maxOffsetsPerTrigger": str(job.batch_records),
+            "failOnDataLoss": job.chance.choice(["true", "false"]),
         }  # fmt: skip
         arguments = {
             "JOB_NAME": "cluster", "TempDir": job.temp, "connection_type": "kafka",

@@ -24,7 +24,7 @@ def postgresql_at(place, user, password):
 def test_a_connection_to_kafka_is_tried(kafka, monkeypatch):
     monkeypatch.setattr(connection_trial, "_TIMEOUT_SECS", 1)
     connection_trial.try_connection(kafka_at(kafka), os.environ)
-    with pytest.raises(TransientError, match="is the broker running"):
+    with pytest.raises(TransientError, match="check that it runs"):
         connection_trial.try_connection(kafka_at(NOBODY_LISTENS), os.environ)
 
 

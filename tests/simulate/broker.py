@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, TopicPartition
 
 from tests.simulate import threads
 from tests.simulate.world import World
@@ -40,6 +40,10 @@ class Broker:
     def before_a_request(self, change: Callable[[], None]) -> None:
         """Let something change just before the next request of some kind; each kind is as likely."""
         self._before = self.world.faults.choice(("describe topics", "list offsets", "consume")), change
+
+    def go_away(self, secs: float) -> None:
+        """Answer nothing from now on, for some seconds."""
+        self.away_until = self.world.now + secs
 
     def come_back(self) -> None:
         """Answer from now on, and change nothing any more."""
@@ -192,7 +196,7 @@ class Admin:
             future: Future[Any] = Future()
             topic = self._broker.topics.get(where.topic)
             if trouble is not None:
-                future.set_exception(trouble)
+                future.set_result(SimpleNamespace(offset=OFFSET_INVALID))  # as librdkafka answers for a silent leader
             elif topic is None or where.partition >= len(topic.partitions):
                 future.set_exception(KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, "gone")))
             else:

@@ -359,7 +359,7 @@ class Story:
                 living[-1].stopped_until = self.world.now + event.number
                 self._start_driver("b")
             case "broker away":
-                self.broker.away_until = self.world.now + event.number
+                self.broker.before_a_request(lambda: self.broker.go_away(event.number))
             case "store away":
                 self.store.go_away(event.number)
             case "disk full":

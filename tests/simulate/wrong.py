@@ -25,6 +25,7 @@ lease: Any = import_module("gluepot.streaming.checkpoints.lease")
 unfinished: Any = import_module("gluepot.streaming.checkpoints.unfinished")
 publish: Any = import_module("gluepot.commit.publish")  # the package has a function of that name
 compact: Any = import_module("gluepot.tables.compact")
+kafka: Any = import_module("gluepot.connectors.kafka.broker")
 purging: Any = import_module("gluepot.tables.purging")
 
 
@@ -164,6 +165,10 @@ def unfinished_batches_not_dropped() -> None:
     unfinished.take_back = lambda storage, batch, token, tables: None
 
 
+def silent_leader_taken_for_an_empty_partition() -> None:
+    kafka.told = lambda at, offset: offset
+
+
 VERSIONS: Mapping[str, Callable[[], None]] = {
     one.__name__: one
     for one in (
@@ -188,5 +193,6 @@ VERSIONS: Mapping[str, Callable[[], None]] = {
         late_commits_not_set_aside,
         lease_without_tokens,
         unfinished_batches_not_dropped,
+        silent_leader_taken_for_an_empty_partition,
     )
 }

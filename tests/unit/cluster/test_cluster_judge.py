@@ -107,10 +107,11 @@ def ended(code: int, message: str, batches: int = 0):
         (ended(-9, ""), False),
         (ended(1, "OSError: [Errno 22] Invalid argument Run again with -v for the stack trace."), True),
         (ended(1, "OSError: [Errno 22] Invalid argument", batches=3), False),
+        (ended(3, "Records were lost before they could be read; set failOnDataLoss to false", batches=3), True),
         ({"at": 5.0, "kind": "ended", "host": "kafka-1", "code": 1}, False),
     ],
 )
-def test_a_start_that_is_refused_has_to_name_a_remedy(event, wrong):
+def test_a_start_that_is_refused_has_to_name_a_remedy_and_nobody_may_speak_of_losses(event, wrong):
     assert bool(faults(event)) == wrong
 
 

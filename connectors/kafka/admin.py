@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gluepot.connectors.kafka.broker import Broker
-from gluepot.connectors.kafka.positions import Positions, lag, refuse_loss, resume
+from gluepot.connectors.kafka.losses import resumed
+from gluepot.connectors.kafka.positions import Positions, lag, refuse_loss
 from gluepot.connectors.kafka.reader import first_of
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.task_reader import KafkaTaskReader
 from gluepot.connectors.values import OriginalRecord, SourceRange
+from gluepot.core.clock import SystemClock
 from gluepot.core.datasets import Dataset, topic_dataset
 from gluepot.core.errors import TransientError
 
@@ -60,7 +62,7 @@ class KafkaAdmin:
             DataLoss: the broker does not have them, and failOnDataLoss is true.
         """
         if self.settings.fail_on_data_loss:
-            _, lost = resume(held, self._patiently(Broker.bounds))
+            _, lost, _ = self._patiently(lambda broker: resumed(held, broker, SystemClock()))
             refuse_loss(lost)
 
     def _patiently(self, ask: Callable[[Broker], T]) -> T:

@@ -82,9 +82,10 @@ class Broker:
     def __init__(self, settings: KafkaReadSettings, timeout_secs: float = 10.0) -> None:
         self._settings = settings
         self._timeout_secs = timeout_secs
-        self._connect()
+        self.reconnect()
 
-    def _connect(self) -> None:
+    def reconnect(self) -> None:
+        """Talk to whichever broker answers first from now on."""
         self._admin = AdminClient(admin_config(self._settings.client))
         self._has_answered = False
 
@@ -275,12 +276,12 @@ class Broker:
                 except KafkaException as failure:
                     if not _is_silence(failure):
                         raise
-                self._connect()
+                self.reconnect()
                 secs -= FIRST_SHARE * secs
             answer = ask(secs)
         except KafkaException as failure:
             if _is_silence(failure):
-                self._connect()
+                self.reconnect()
             raise from_kafka(failure.args[0], doing, self._settings.bootstrap) from failure
         self._has_answered = True
         return answer

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gluepot.connectors.kafka.broker import Broker
-from gluepot.connectors.kafka.positions import SOURCE, Bounds, Lost, Positions, plan, refuse_loss, resume
+from gluepot.connectors.kafka.losses import resumed
+from gluepot.connectors.kafka.positions import SOURCE, Bounds, Lost, Positions, plan, refuse_loss
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.streams.start import of_stream
 from gluepot.core.checkpoint import OffsetEntry
@@ -17,7 +18,7 @@ class KafkaPlanner:
 
     Args:
         settings: settings of the read.
-        clock: for `maxTriggerDelay` and the deadline of an outage.
+        clock: for `maxTriggerDelay`, the deadline of an outage, and the waits before a loss counts.
         entry: newest entry of the offset log; None for a query without history.
         checkpoint: location of the checkpoint, for messages.
         broker: answers lookups.
@@ -47,11 +48,10 @@ class KafkaPlanner:
         """Return where a query without history starts; the first answer is kept for later calls."""
         if self._initial is None:
             self._broker.require_topics()
-            now = self._broker.bounds()
             if self._chosen is None:
-                self._initial = self._broker.resolve(self._settings.starting, now)
+                self._initial = self._broker.resolve(self._settings.starting, self._broker.bounds())
             else:
-                self._initial, _ = self._resumed(self._chosen, now)
+                self._initial, _, _ = self._resumed(self._chosen)
         return self._initial
 
     def latest(self) -> Positions:
@@ -86,18 +86,17 @@ class KafkaPlanner:
         if self._last is None:
             start, now = self.initial(), self._broker.bounds()
             return self._limited(start, now)
-        now = self._broker.bounds()
-        start, lost = self._resumed(self._last, now)
+        start, lost, now = self._resumed(self._last)
         batch = self._limited(start, now)
         return batch if batch.width() or lost else self._last
 
-    def _resumed(self, ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
-        start, lost = resume(ends, now)
+    def _resumed(self, ends: Positions) -> tuple[Positions, list[Lost], Bounds]:
+        start, lost, now = resumed(ends, self._broker, self._clock)
         if lost and self._settings.fail_on_data_loss:
             refuse_loss(lost)
         for loss in lost:
             get_logger(__name__).error("records_lost", source=SOURCE, loss=str(loss))
-        return start, lost
+        return start, lost, now
 
     def _limited(self, start: Positions, now: Bounds) -> Positions:
         batch = plan(start, now, self._settings.max_offsets_per_trigger)

@@ -53,6 +53,7 @@ class Lost:
         start: first offset that was wanted.
         end: first offset that exists.
         why: the reason, as one clause.
+        is_certain: whether no broker that lags behind the others could look like this.
     """
 
     topic: str
@@ -60,6 +61,7 @@ class Lost:
     start: int
     end: int
     why: str
+    is_certain: bool = False
 
     def __str__(self) -> str:
         where = f"topic {self.topic}" + (f" partition {self.partition}" if self.partition >= 0 else "")
@@ -93,7 +95,7 @@ def resume(ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
             lost.append(Lost(topic, number, start, earliest, "the topic was deleted and created again"))
             start = earliest
         elif start < earliest:
-            lost.append(Lost(topic, number, start, earliest, "records expired before they were read"))
+            lost.append(Lost(topic, number, start, earliest, "records expired before they were read", is_certain=True))
             start = earliest
         elif start > latest:
             lost.append(Lost(topic, number, start, latest, "the log is shorter than the position"))

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gluepot.connectors.kafka.broker import broker_of
+from gluepot.connectors.kafka.losses import confirmed
 from gluepot.connectors.kafka.positions import SOURCE, replaced
 from gluepot.connectors.kafka.reader import begin_range, count_range, read_range
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.values import RawBatch, SourceRange
+from gluepot.core.clock import SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import get_logger
 
@@ -62,5 +64,8 @@ class KafkaTaskReader:
         raise TransientError(f"{happened} The batch goes on without them.")
 
     def _replaced(self, load: Sequence[SourceRange]) -> list[SourceRange]:
-        topics = {one.stream for one in load if one.stream_id}
-        return replaced(load, broker_of(self.settings).topic_ids(sorted(topics))) if topics else []
+        topics = sorted({one.stream for one in load if one.stream_id})
+        if not topics:
+            return []
+        broker = broker_of(self.settings)
+        return confirmed(lambda: replaced(load, broker.topic_ids(topics)), bool, broker, SystemClock())

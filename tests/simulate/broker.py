@@ -29,12 +29,13 @@ class Topic:
 
 
 class Broker:
-    """The broker. It may be away for a while, and topics may be deleted and created again."""
+    """The broker. It may be away for a while, or lag behind, and topics may be deleted and created again."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.topics: dict[str, Topic] = {}
-        self.away_until = 0.0
+        self.away_until = self.lags_until = 0.0
+        self.lags_in = ""
         self._before: tuple[str, Callable[[], None]] | None = None
 
     def before_a_request(self, change: Callable[[], None]) -> None:
@@ -45,9 +46,17 @@ class Broker:
         """Answer nothing from now on, for some seconds."""
         self.away_until = self.world.now + secs
 
+    def lag(self, secs: float) -> None:
+        """Answer as one does that lags behind the others: it knows no topic, or an end of the log from long ago."""
+        self.lags_until, self.lags_in = self.world.now + secs, self.world.faults.choice(("topics", "ends"))
+
+    def lags(self, what: str) -> bool:
+        """Whether that is the case now."""
+        return self.world.now < self.lags_until and self.lags_in == what
+
     def come_back(self) -> None:
-        """Answer from now on, and change nothing any more."""
-        self.away_until, self._before = 0.0, None
+        """Answer from now on what is true, and change nothing any more."""
+        self.away_until, self.lags_until, self._before = 0.0, 0.0, None
 
     def create(self, name: str, partitions: int) -> Topic:
         """Create a topic, in the place of one that has the name."""
@@ -177,7 +186,7 @@ class Admin:
         topic = self._broker.topics.get(name)
         if trouble is not None:
             future.set_exception(trouble)
-        elif topic is None:
+        elif topic is None or self._broker.lags("topics"):
             future.set_exception(KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, "gone")))
         else:
             partitions = [SimpleNamespace(id=n) for n in range(len(topic.partitions))]
@@ -201,6 +210,7 @@ class Admin:
                 future.set_exception(KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, "gone")))
             else:
                 first, end = topic.firsts[where.partition], topic.end(where.partition)
+                end = first if self._broker.lags("ends") else end
                 future.set_result(SimpleNamespace(offset=first if "Earliest" in type(spec).__name__ else end))
             found[where] = future
         return found

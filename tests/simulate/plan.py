@@ -40,6 +40,7 @@ KINDS: Mapping[str, tuple[float, float]] = {
     "stop": (1, 120),  # the driver is stopped for so many seconds
     "replaced": (20, 120),  # the same, and another one is started meanwhile
     "broker away": (1, 40),
+    "broker lags": (1, 4),  # for so many seconds it knows less than it did
     "store away": (20, 90),  # S3 answers nothing for so many seconds; what it is asked for, it may do later
     "disk full": (1, 30),
     "power cut": (0, 0),

@@ -45,6 +45,7 @@ from tests.simulate.spark import DONE, new_frame
 from tests.simulate.world import Violation, World
 
 TOPIC = "clicks"
+_LAG_NOTICED_SECS = 5.0
 _LEASE_SECS = 15.0
 _PATIENCE_SECS = 3600.0
 _LOOK_SECS = 20.0
@@ -314,6 +315,8 @@ class Story:
         """A driver may end with an error only if the story gave it a reason."""
         if isinstance(error, TransientError | LeaseHeld):
             return
+        if isinstance(error, ConfigError) and self.world.now < self.broker.lags_until + _LAG_NOTICED_SECS:
+            return  # a start that finds no topic
         if isinstance(error, DataLoss) and "recreate" in self._excuses:
             self._accepts_loss = True
             return
@@ -360,6 +363,8 @@ class Story:
                 self._start_driver("b")
             case "broker away":
                 self.broker.before_a_request(lambda: self.broker.go_away(event.number))
+            case "broker lags":
+                self.broker.before_a_request(lambda: self.broker.lag(event.number))
             case "store away":
                 self.store.go_away(event.number)
             case "disk full":

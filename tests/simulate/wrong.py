@@ -26,6 +26,7 @@ unfinished: Any = import_module("gluepot.streaming.checkpoints.unfinished")
 publish: Any = import_module("gluepot.commit.publish")  # the package has a function of that name
 compact: Any = import_module("gluepot.tables.compact")
 kafka: Any = import_module("gluepot.connectors.kafka.broker")
+losses: Any = import_module("gluepot.connectors.kafka.losses")
 purging: Any = import_module("gluepot.tables.purging")
 
 
@@ -165,7 +166,12 @@ def unfinished_batches_not_dropped() -> None:
     unfinished.take_back = lambda storage, batch, token, tables: None
 
 
+def every_broker_believed_at_once() -> None:
+    losses.SURE_SECS = 0.0
+
+
 def silent_leader_taken_for_an_empty_partition() -> None:
+    every_broker_believed_at_once()
     kafka.told = lambda at, offset: offset
 
 
@@ -193,6 +199,7 @@ VERSIONS: Mapping[str, Callable[[], None]] = {
         late_commits_not_set_aside,
         lease_without_tokens,
         unfinished_batches_not_dropped,
+        every_broker_believed_at_once,
         silent_leader_taken_for_an_empty_partition,
     )
 }

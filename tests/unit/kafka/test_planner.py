@@ -2,6 +2,7 @@
 
 import pytest
 
+from gluepot.connectors.kafka.losses import LOOK_SECS, SURE_SECS
 from gluepot.connectors.kafka.planner import KafkaPlanner
 from gluepot.connectors.kafka.positions import Bounds, Positions, Span
 from gluepot.connectors.kafka.settings import KafkaReadSettings
@@ -17,6 +18,9 @@ class Shelf:
         self.earliest, self.latest, self.away = earliest, latest, False
 
     def require_topics(self):
+        pass
+
+    def reconnect(self):
         pass
 
     def resolve(self, bound, now):
@@ -100,3 +104,45 @@ def test_expired_records_fail_unless_the_loss_is_accepted():
         planner(Shelf(9, earliest=7), entry=entry(2, 5)).latest()
     accepting = planner(Shelf(9, earliest=7), entry=entry(2, 5), failOnDataLoss="false")
     assert span(accepting.latest()) == Span(7, 9)
+
+
+class LaggingShelf(Shelf):
+    """Its first answers are those of a broker that lags behind the others; a new client talks to another one."""
+
+    def __init__(self, latest, answers):
+        super().__init__(latest)
+        self.answers = [*answers]
+
+    def reconnect(self):
+        self.answers.pop(0)
+
+    def bounds(self):
+        return self.answers[0] if self.answers else super().bounds()
+
+
+UNKNOWN_TOPIC = Bounds({}, {}, {})
+OLD_END = Bounds({"clicks": "id"}, {("clicks", 0): 0}, {("clicks", 0): 3})
+OLD_TOPIC = Bounds({"clicks": "old"}, {("clicks", 0): 0}, {("clicks", 0): 3})
+
+
+@pytest.mark.parametrize("told", [UNKNOWN_TOPIC, OLD_END, OLD_TOPIC])
+@pytest.mark.parametrize("accepts", ["true", "false"])
+def test_what_one_broker_lacks_is_not_taken_for_lost_before_another_one_was_asked(told, accepts):
+    clock = FakeClock()
+    shelf = LaggingShelf(9, [told, told])
+    assert span(planner(shelf, clock, entry(2, 5), failOnDataLoss=accepts).latest()) == Span(5, 9)
+    assert clock.waits == [LOOK_SECS] * 2
+
+
+@pytest.mark.parametrize("told", [UNKNOWN_TOPIC, OLD_END, OLD_TOPIC])
+def test_what_all_brokers_lack_for_some_seconds_is_lost(told):
+    clock = FakeClock()
+    with pytest.raises(DataLoss, match="clicks partition 0"):
+        planner(LaggingShelf(9, [told] * 100), clock, entry(2, 5)).latest()
+    assert clock.now == SURE_SECS
+
+
+def test_no_broker_is_asked_again_about_records_that_have_expired():
+    clock = FakeClock()
+    planner(Shelf(9, earliest=7), clock, entry(2, 5), failOnDataLoss="false").latest()
+    assert clock.waits == []

@@ -44,6 +44,8 @@ ADMIN_KEYS = ("bootstrap.servers", "security.protocol", "client.", "socket.", "s
 
 FIRST_SHARE = 0.3
 """Of the longest wait of a lookup: for a client that may talk to a broker which is gone. A new one gets the rest."""
+LOGIN_SECS = 15.0
+"""A client that has never answered is waited for so long, over several lookups: its login may be slow."""
 
 EARLIEST_SPEC, LATEST_SPEC = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
@@ -88,6 +90,7 @@ class Broker:
         """Talk to whichever broker answers first from now on."""
         self._admin = AdminClient(admin_config(self._settings.client))
         self._has_answered = False
+        self._silent_secs = 0.0
 
     def partitions(self) -> tuple[dict[str, str], list[tuple[str, int]]]:
         """Return the present topic ids and the partitions that the subscription now covers.
@@ -222,15 +225,15 @@ class Broker:
         return wanted
 
     def _all_topics(self) -> Iterable[str]:
-        return self._ask(lambda secs: list(self._admin.list_topics(timeout=secs).topics), "listing topics")
+        return self._ask(lambda admin, secs: list(admin.list_topics(timeout=secs).topics), "listing topics")
 
     def _described(self, names: Iterable[str]) -> dict[str, TopicDescription]:
         if not (wanted := list(names)):
             return {}
 
-        def describe(secs: float) -> dict[str, TopicDescription]:
+        def describe(admin: AdminClient, secs: float) -> dict[str, TopicDescription]:
             found: dict[str, TopicDescription] = {}
-            for topic, future in self._admin.describe_topics(TopicCollection(wanted), request_timeout=secs).items():
+            for topic, future in admin.describe_topics(TopicCollection(wanted), request_timeout=secs).items():
                 try:
                     found[topic] = future.result()
                 except KafkaException as failure:
@@ -245,8 +248,8 @@ class Broker:
         if not wanted:
             return {}
 
-        def list_offsets(secs: float) -> dict[tuple[str, int], int]:
-            futures = self._admin.list_offsets(
+        def list_offsets(admin: AdminClient, secs: float) -> dict[tuple[str, int], int]:
+            futures = admin.list_offsets(
                 {TopicPartition(topic, p): spec for (topic, p), spec in wanted.items()},
                 isolation_level=IsolationLevel.READ_COMMITTED,
                 request_timeout=secs,
@@ -257,7 +260,7 @@ class Broker:
         topic, partition = min(wanted)
         return self._ask(list_offsets, f"asking for the offsets of {topic}-{partition}{many}")
 
-    def _ask(self, ask: Callable[[float], T], doing: str) -> T:
+    def _ask(self, ask: Callable[[AdminClient, float], T], doing: str) -> T:
         """Return an answer; a client that has answered before and does not answer now is replaced, and asked again.
 
         librdkafka keeps to the broker that it took for the controller, or to a connection that has gone dead, for as
@@ -265,23 +268,26 @@ class Broker:
         new client talks to whichever broker answers, and learns who leads now.
 
         Args:
-            ask: the request, given how many seconds it may take.
+            ask: the request, given the client and how many seconds it may take. It holds the client until it returns:
+                another thread may replace it, and what a client that is gone was asked is never answered.
             doing: for messages.
         """
         secs = self._timeout_secs
         try:
             if self._has_answered:
                 try:
-                    return ask(FIRST_SHARE * secs)
+                    return ask(self._admin, FIRST_SHARE * secs)
                 except KafkaException as failure:
                     if not _is_silence(failure):
                         raise
                 self.reconnect()
                 secs -= FIRST_SHARE * secs
-            answer = ask(secs)
+            answer = ask(self._admin, secs)
         except KafkaException as failure:
             if _is_silence(failure):
-                self.reconnect()
+                self._silent_secs += secs
+                if self._silent_secs >= LOGIN_SECS:
+                    self.reconnect()
             raise from_kafka(failure.args[0], doing, self._settings.bootstrap) from failure
         self._has_answered = True
         return answer

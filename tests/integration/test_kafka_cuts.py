@@ -23,7 +23,7 @@ from tests.crash.tcp_proxy import TcpProxy, tcp_proxy
 RECORDS = 5000
 RECORD_BYTES = 1000
 CUTS = 5
-LOOKUP_SECS, SILENT_SECS = 4.0, 6.0
+LOOKUP_SECS, SILENT_SECS = 4.0, 5.0
 
 
 class ProxiedBroker(KafkaBroker):

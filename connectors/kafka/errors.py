@@ -60,6 +60,10 @@ def from_kafka(error: KafkaError, doing: str, bootstrap: str) -> EtlError:
         )
     if code in FOREVER:
         return PermanentError(f"Kafka at {bootstrap}: {doing} is impossible ({said}).")
+    if code > 0:  # the codes of librdkafka itself are negative
+        return TransientError(
+            f"Kafka at {bootstrap} refused {doing} ({said}); look into the brokers' logs if it lasts."
+        )
     return TransientError(
         f"Kafka at {bootstrap} could not be reached while {doing} ({said}); check that it runs, and that this machine"
         " can connect to it."

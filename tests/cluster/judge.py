@@ -25,7 +25,7 @@ GENERAL = "Run again with -v for the stack trace."
 """No remedy; it follows every error that was not foreseen."""
 
 LOSS = "Records were lost"
-"""No driver may say so: the brokers lose nothing that they have acknowledged."""
+"""No driver may say so, nor go on after one: the brokers lose nothing that they have acknowledged."""
 
 SAID_ALL = {0, -9}
 """Exit codes of drivers that came to the end of the stream, or were killed."""
@@ -178,11 +178,13 @@ def _read(event: Event, reader: _Reader, found: Judgement) -> None:
 
 def _ended(event: Event, found: Judgement, *, struck: bool) -> None:
     """Take in the end of a driver; a start that was refused, and of which no process was killed, must say what to do."""
-    if not event["host"].startswith("driver") or event["code"] in SAID_ALL:
+    if not event["host"].startswith("driver"):
         return
     message = event.get("message", "").replace(GENERAL, "").strip()
-    if LOSS in message:
+    if LOSS in message or event.get("losses"):
         found.faults.append(f"{event['at']:.0f} s: a driver took records for lost that were not: {message}")
+    if event["code"] in SAID_ALL:
+        return
     if event["batches"] > 0 or struck:
         found.ended += 1
     else:

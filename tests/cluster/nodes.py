@@ -44,6 +44,8 @@ SCRIPT = Path(__file__).parent / "scripts" / "copy_to_both.py"
 ROOT = Path(__file__).parents[2]
 CLOCK = Path(__file__).with_name("clock.c")
 LAST_LINES = 40
+COUNTED = {"batches": "batch_done", "losses": "records_lost"}
+"""Lines of a driver's log that a history counts."""
 
 
 @dataclass
@@ -373,7 +375,8 @@ class DriverNode(Node):
     def _last(self) -> dict[str, Any]:
         log = self.log.read_text(errors="replace")
         message = last_message(log).replace(f"{self.folder.parent}/", "")
-        return {"message": message, "batches": log.count('"msg": "batch_done"')}
+        counts = {name: log.count(f'"msg": "{said}"') for name, said in COUNTED.items()}
+        return {"message": message, **counts}
 
     def end(self) -> None:
         self.held += 1

@@ -63,7 +63,7 @@ def test_the_model_of_the_commit_protocol_allows_what_the_stories_change(thirty_
     ],
 )
 def test_the_model_refuses_what_a_wrong_version_changes(tmp_path, wrong_version, why):
-    simulate(first=5_002, stories=1, wrong=wrong_version, at_once=1, shortens=False, logs=tmp_path)
+    simulate(first=5_003, stories=1, wrong=wrong_version, at_once=1, shortens=False, logs=tmp_path)
     ok, said = accepted(build(), entries_of(tmp_path))
     assert not ok
     assert why in said

@@ -149,10 +149,9 @@ class Broker:
                 missing = []
         if missing:
             known = sorted(topic for topic in self._all_topics() if not topic.startswith("__"))
-            more = f" and {len(known) - TOPICS_NAMED} more" if len(known) > TOPICS_NAMED else ""
             raise ConfigError(
                 f"Kafka at {self._settings.bootstrap} has no topic {', '.join(missing)}; its topics are:"
-                f" {', '.join(known[:TOPICS_NAMED]) or 'none'}{more}.{did_you_mean(missing[0], known)}"
+                f" {_some(known) or 'none'}.{did_you_mean(missing[0], known)}"
                 " Create the topic first, or correct the name.",
             )
 
@@ -241,8 +240,7 @@ class Broker:
                         raise
             return found
 
-        more = f" and {len(wanted) - TOPICS_NAMED} more" if len(wanted) > TOPICS_NAMED else ""
-        return self._ask(describe, f"looking up topic {', '.join(wanted[:TOPICS_NAMED])}{more}")
+        return self._ask(describe, f"looking up topic {_some(wanted)}")
 
     def _list(self, wanted: Mapping[tuple[str, int], Any]) -> dict[tuple[str, int], int]:
         if not wanted:
@@ -308,6 +306,11 @@ def told(at: TopicPartition, offset: int) -> int:
         said = f"the leader of {at.topic}-{at.partition} did not answer"
         raise KafkaException(KafkaError(KafkaError._TIMED_OUT, said))  # noqa: SLF001  librdkafka's own code
     return offset
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - TOPICS_NAMED} more" if len(names) > TOPICS_NAMED else ""
+    return ", ".join(names[:TOPICS_NAMED]) + more
 
 
 def _ids(described: Mapping[str, TopicDescription]) -> dict[str, str]:

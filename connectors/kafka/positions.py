@@ -53,7 +53,7 @@ class Lost:
         start: first offset that was wanted.
         end: first offset that exists.
         why: the reason, as one clause.
-        is_certain: whether no broker that lags behind the others could look like this.
+        is_certain: whether it needs no second look, because no broker that lags behind the others would tell this.
     """
 
     topic: str

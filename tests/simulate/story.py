@@ -45,7 +45,7 @@ from tests.simulate.spark import DONE, new_frame
 from tests.simulate.world import Violation, World
 
 TOPIC = "clicks"
-_LAG_NOTICED_SECS = 5.0
+_LAG_NOTICED_SECS = 5.0  # a start that found no topic has ended by then
 _LEASE_SECS = 15.0
 _PATIENCE_SECS = 3600.0
 _LOOK_SECS = 20.0

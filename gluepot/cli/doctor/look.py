@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import http.client
+import os
 import shutil
 import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from gluepot.catalog.connections import Connection, load
-from gluepot.cli.doctor.judge import Check, Endpoint, endpoints, of_clock, of_disk, of_endpoint
+from gluepot.cli.doctor.judge import Check, Endpoint, endpoints, of_clock, of_compiled_modules, of_disk, of_endpoint
 from gluepot.cli.parts import kernel_is_compiled, version_of
 from gluepot.cli.project import current_project
 from gluepot.core.cachedir import cache_root
@@ -25,6 +27,7 @@ from gluepot.spark.java import ensure_java
 
 _ANSWER_SECS = 2.0
 _PYTHONS = ((3, 11), (3, 13))
+_LARGEST_PACKAGES = ("pyspark", "pyarrow", "gluepot")
 
 
 def look(environ: Mapping[str, str], clock: Clock) -> Iterator[Check]:
@@ -32,6 +35,7 @@ def look(environ: Mapping[str, str], clock: Clock) -> Iterator[Check]:
     yield _python()
     yield from _java(environ)
     yield _kernel()
+    yield of_compiled_modules(_never_compiled(), forbidden=sys.dont_write_bytecode)
     yield _host_name(environ)
     yield from _folders(environ)
     project, ports, connections_file = _project()
@@ -69,6 +73,17 @@ def _kernel() -> Check:
         return Check("json kernel", "ok", "compiled")
     how = "Install a wheel for this platform, or a C compiler and Python's headers, and install Gluepot again."
     return Check("json kernel", "warning", "not compiled; JSON is read three to five times more slowly", how)
+
+
+def _never_compiled() -> dict[str, Path]:
+    """Return the packages whose modules are not stored compiled, and will not be when they are loaded, and where."""
+    modules = {name: Path(spec.origin) for name in _LARGEST_PACKAGES if (spec := find_spec(name)) and spec.origin}
+    return {
+        name: module.parents[1]
+        for name, module in modules.items()
+        if not Path(cache_from_source(str(module))).exists()
+        and (sys.dont_write_bytecode or not os.access(module.parent, os.W_OK))
+    }
 
 
 def _host_name(environ: Mapping[str, str]) -> Check:

@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 
 from gluepot.catalog.connections import Connection
-from gluepot.cli.doctor.judge import Check, Endpoint, conclusion, endpoints, of_clock, of_disk, of_endpoint
+from gluepot.cli.doctor.judge import (
+    Check,
+    Endpoint,
+    conclusion,
+    endpoints,
+    of_clock,
+    of_compiled_modules,
+    of_disk,
+    of_endpoint,
+)
 from gluepot.cli.main import app, outcome
 from gluepot.cli.parts import extras
 from gluepot.core.disk import GIB_BYTES
@@ -65,6 +74,21 @@ def test_a_server_that_does_not_answer_has_a_next_step(endpoint, to_do):
 @pytest.mark.parametrize(("secs", "state"), [(-5.0, "ok"), (60.0, "warning"), (-301.0, "problem")])
 def test_a_clock_may_be_off_by_less_than_aws_accepts(secs, state):
     assert of_clock("s3", secs).state == state
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "why", "how"),
+    [
+        (True, "PYTHONDONTWRITEBYTECODE is set", "Unset it, or run `python -m compileall -q /site /mine` once."),
+        (False, "their folders cannot be written", "Run `python -m compileall -q /site /mine` once."),
+    ],
+)
+def test_modules_that_each_process_compiles_anew_are_a_warning(forbidden, why, how):
+    missing = {"pyspark": Path("/site"), "pyarrow": Path("/site"), "gluepot": Path("/mine")}
+    found = of_compiled_modules(missing, forbidden=forbidden)
+    assert (found.state, found.to_do) == ("warning", how)
+    assert found.found == f"each process compiles pyspark, pyarrow, gluepot anew: {why}"
+    assert of_compiled_modules({}, forbidden=forbidden).state == "ok"
 
 
 @pytest.mark.parametrize(("gib", "state"), [(8, "ok"), (1, "warning"), (0.1, "problem")])
@@ -142,6 +166,13 @@ def test_each_thing_that_is_missing_is_a_problem_and_ends_with_1(doctor, server,
         "clock": "Let NTP set the clock: signatures of AWS and leases depend on it.",
     }
     assert found["AWS_ENDPOINT_URL_S3"]["state"] == "ok"
+
+
+@pytest.mark.parametrize(("forbidden", "state"), [(True, "warning"), (False, "ok")])
+def test_python_that_may_not_store_what_it_compiles_is_noticed(doctor, tmp_path, monkeypatch, forbidden, state):
+    monkeypatch.setattr("sys.pycache_prefix", str(tmp_path / "none"))
+    monkeypatch.setattr("sys.dont_write_bytecode", forbidden)
+    assert doctor(0)["compiled modules"]["state"] == state
 
 
 def test_a_machine_without_java_is_told_how_to_get_one(doctor, monkeypatch):

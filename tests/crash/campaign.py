@@ -91,7 +91,7 @@ def run(plan: Plan, stream: Stream, folder: Path, say: Callable[[str], None]) ->
         try:
             outcome.records = _kill_and_catch_up(plan, world, journal, outcome, say)
         except (NotInTime, *ServerTrouble) as stuck:
-            outcome.faults.append(f"{type(stuck).__name__}: {stuck}")
+            outcome.faults.append(f"{type(stuck).__name__}: {stuck}; what the job had not read by then counts as lost")
         compare(world, lane, journal, outcome)
         if lane.log is not None:
             _ask_the_model(lane.log, outcome)

@@ -18,7 +18,8 @@ Aim = Literal["mixed", "group", "driver", "jvm", "worker"]
 # Worker kills are cheap, as the job goes on; those of the group are what happens to real jobs.
 MIX: Sequence[Victim] = ("group",) * 8 + ("worker",) * 6 + ("jvm",) * 3 + ("driver",) * 3
 OTHERS_SHARE = 5
-RESHARDS_PER_RANDOM_KILL = 2
+RESHARDS_PER_START, WORKERS_PER_RESHARD = 2, 2
+"""Workers are killed so fast that an emulator cannot split and merge for each of them."""
 USUAL: Mapping[str, Sequence[Script]] = {"postgresql": [ANY_ORDER], "mariadb": [ANY_ORDER]}
 """The scripts of a lane whose tables others cannot write; elsewhere all are used, THRICE and COPY by default."""
 MIN_KILLS, KILLS_PER_JOB, WORKERS_PER_JOB = 8, 25, 100
@@ -61,7 +62,11 @@ def plans(
 
 
 def _reshards(plan: Plan) -> int:
-    return len(plan.points) + RESHARDS_PER_RANDOM_KILL * len(plan.victims) if SOURCES[plan.lane] == "kinesis" else 0
+    if SOURCES[plan.lane] != "kinesis":
+        return 0
+    workers = plan.victims.count("worker")
+    starts = len(plan.victims) - workers
+    return len(plan.points) + RESHARDS_PER_START * starts + workers // WORKERS_PER_RESHARD
 
 
 def _share(seed: int, aim: Aim, kills: int, lane: str, lanes: Sequence[str]) -> Sequence[Victim]:

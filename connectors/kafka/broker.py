@@ -35,7 +35,7 @@ from gluepot.connectors.kafka.settings import (
     Topics,
 )
 from gluepot.connectors.positions import Span
-from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.errors import ConfigError, TransientError, did_you_mean
 
 TOPICS_NAMED = 20
 """How many of the broker's topics an error message lists."""
@@ -137,7 +137,7 @@ class Broker:
 
         Raises:
             ConfigError: one does not; the message names it and lists existing topics.
-            TransientError: the broker cannot be reached.
+            TransientError: the broker cannot be reached, or a topic has just come, or brokers do not agree about it.
         """
         ids, partitions = self.partitions()
         match self._settings.subscription:
@@ -149,6 +149,8 @@ class Broker:
                 missing = []
         if missing:
             known = sorted(topic for topic in self._all_topics() if not topic.startswith("__"))
+            if {*missing} & {*known}:
+                raise TransientError(f"a broker of {self._settings.bootstrap} did not know {missing[0]} a moment ago")
             raise ConfigError(
                 f"Kafka at {self._settings.bootstrap} has no topic {', '.join(missing)}; its topics are:"
                 f" {_some(known) or 'none'}.{did_you_mean(missing[0], known)}"

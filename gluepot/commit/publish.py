@@ -155,6 +155,26 @@ def _unstage(target: Target, key: CommitKey, token: int, kept: Collection[str] =
         storage.delete(one for one in staged if one not in kept)
 
 
+def fence(target: Target, key: CommitKey, token: int) -> None:
+    """Keep earlier drivers from publishing under a key from now on; what is published stays as it is.
+
+    Args:
+        target: where the write goes.
+        key: the key of the write.
+        token: token of the caller, which is higher than those of the drivers that it keeps out.
+
+    Raises:
+        LeaseHeld: a later driver has published under this key.
+        TransientError: the storage could not be reached.
+    """
+    newest = published(target, key)
+    while newest is None or newest.token < token:
+        _create(target, seal(key, 1 + (newest.generation if newest else 0), token, newest))
+        newest = published(target, key)
+    if newest.token > token:
+        raise _fenced(target, Manifest(key, token=token), newest)
+
+
 def published(target: Target, key: CommitKey) -> CommitRecord | None:
     """Return the record of the newest generation that was published under a key, or None.
 

@@ -22,7 +22,7 @@ from gluepot.commit.later import Background, Later, at_once
 from gluepot.commit.links import Links
 from gluepot.commit.older_layout import move_manifests
 from gluepot.commit.overlap import History
-from gluepot.commit.publish import adopted, publish, recover
+from gluepot.commit.publish import adopted, fence, publish, recover
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.refusal import Origin, refuse_gap, refuse_overlap
 from gluepot.commit.rolling import roll_up, unroll
@@ -352,6 +352,23 @@ class QueryWrites:
         with self._changing:
             self._inherited = frozenset()
 
+    def fence(self, batch_id: int) -> None:
+        """Keep earlier drivers from publishing a batch's writes to files; what they have published stays as it is.
+
+        Their writes to databases and lake tables are not kept out.
+
+        Args:
+            batch_id: the batch that they have begun and may still be running.
+
+        Raises:
+            LeaseHeld: a later driver has taken over.
+        """
+        for write in sorted(one for one in self._inherited if one.kind == FILES):
+            target = self._target(write)
+            move_manifests(target.table, (self.query_id,))
+            fence(target, CommitKey(self.query_id, batch_id, write.ctx, place_digest(write.place)), self._token)
+            log.info("earlier_drivers_fenced", table=write.place, write=write.ctx, batch=batch_id)
+
     def _take_back(self, write: Write) -> None:
         key = CommitKey(self.query_id, self._batch_id, write.ctx, place_digest(write.place))
         reach("settle.taking_back")
@@ -377,8 +394,7 @@ class QueryWrites:
             return [undo for one, undo in self._undo.items() if one.kind == write.kind and write.mode]
 
     def _take_back_files(self, write: Write, key: CommitKey) -> bool:
-        table = self._storages(write.place)
-        target = Target(table, self._storages(write.rejects) if write.rejects else table)
+        target = self._target(write)
         with self._changing:
             opened = self._tables.get(write.folders)
         if opened is None:
@@ -389,6 +405,10 @@ class QueryWrites:
         before = publish(target, Manifest(key, token=self._token, work="taken back"))
         log.info("write_taken_back", table=write.place, write=write.ctx, files=len(before.files))
         return True
+
+    def _target(self, write: Write) -> Target:
+        table = self._storages(write.place)
+        return Target(table, self._storages(write.rejects) if write.rejects else table)
 
     def _recover(self, target: Target, place: str) -> None:
         query_ids = (self.query_id, *self._replaced)

@@ -17,6 +17,10 @@ from gluepot.streaming.checkpoints.snapshot import Snapshot
 ALLOWED = '{"clicks":{"0":23,"1":40}}'
 
 
+class DifferentEnds(ConfigError):
+    """The writes to one table, or several tables, end at different offsets."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """The effect of a rewind on one partition.
@@ -131,7 +135,8 @@ def from_records(records: Iterable[CommitRecord], table: str, ctx: str | None) -
         ctx: the `transformation_ctx` whose writes count; None if all of them end at the same offsets.
 
     Raises:
-        ConfigError: the table has no offsets, or its writes end at different ones.
+        DifferentEnds: its writes end at different offsets.
+        ConfigError: the table has no offsets.
     """
     by_ctx: dict[str, list[CommitRecord]] = {}
     for one in records:
@@ -149,19 +154,28 @@ def from_records(records: Iterable[CommitRecord], table: str, ctx: str | None) -
     places = {one.check for one in ends.values()}
     if len(places) > 1:
         listed = "; ".join(f"{name!r} at {_text(one)}" for name, one in ends.items())
-        raise ConfigError(f"The writes to {table} end at different offsets: {listed}; choose one with --ctx.")
+        raise DifferentEnds(f"The writes to {table} end at different offsets: {listed}; choose one with --ctx.")
     return next(iter(ends.values()))
 
 
-def same_place(found: Mapping[str, Positions]) -> Positions:
+def common_end(tables: Mapping[str, Iterable[CommitRecord]], ctx: str | None) -> Positions:
     """Return the offsets at which all tables end.
 
+    Args:
+        tables: the live manifests of each table, by location.
+        ctx: as in `from_records`.
+
     Raises:
-        ConfigError: the tables end at different offsets, so one start cannot be right for all.
+        DifferentEnds: they end at different offsets, so one start cannot be right for all.
+        ConfigError: a table has no offsets.
     """
+    return _same_place({table: from_records(records, table, ctx) for table, records in tables.items()})
+
+
+def _same_place(found: Mapping[str, Positions]) -> Positions:
     if len({one.check for one in found.values()}) > 1:
         listed = "; ".join(f"{table} at {_text(one)}" for table, one in found.items())
-        raise ConfigError(f"The tables end at different offsets: {listed}; give --to-offsets instead.")
+        raise DifferentEnds(f"The tables end at different offsets: {listed}; give --to-offsets instead.")
     return next(iter(found.values()))
 
 

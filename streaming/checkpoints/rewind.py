@@ -5,17 +5,60 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gluepot.commit import newest_state
 from gluepot.connectors.positions import StreamPositions, one_place
 from gluepot.connectors.streams.start import START_FILE, write_start
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage
 from gluepot.streaming.checkpoints.chain import judge
+from gluepot.streaming.checkpoints.lease import Lease
 from gluepot.streaming.checkpoints.names import FileName, checksum_of
 from gluepot.streaming.checkpoints.repair import backup_folder, set_aside
 from gluepot.streaming.checkpoints.snapshot import Snapshot
+from gluepot.streaming.checkpoints.table_ends import TableEnds, confirm_ends
+from gluepot.streaming.checkpoints.unfinished import begun, fence_off, take_back
 
 _HISTORY = frozenset({"metadata", "offsets", "commits", "sources", "state", "checksum", "temporary"})
+
+
+def begin_anew(
+    storage: Storage,
+    snapshot: Snapshot,
+    start: StreamPositions[Any],
+    lease: Lease,
+    clock: Clock,
+    ends: TableEnds | None = None,
+) -> str:
+    """Let the next run be a new query; a driver of the old one that was suspended publishes no more files.
+
+    Args:
+        storage: the checkpoint's storage.
+        snapshot: the checkpoint.
+        start: where the new query begins.
+        lease: the lease of the checkpoint, which the caller holds.
+        clock: gives the time after which the backup folder is named.
+        ends: where the tables end, if the query begins there; the batch that is unfinished there is taken back.
+
+    Returns:
+        The backup folder's key.
+
+    Raises:
+        ConfigError: the batch may have written to something that only its job can take back, or a table has changed
+            since `ends` was found. No record is lost or doubled, and the old query can go on.
+        LeaseHeld: another driver has taken over.
+        CheckpointError, TransientError: the journal or a table cannot be read.
+    """
+    dropped = None if ends is None else ends.unfinished
+    if ends is not None and dropped is not None:
+        take_back(storage, dropped, lease.token, ends.records)
+    running = begun(snapshot, newest_state(storage).repeats)
+    if running is not None and running != dropped:
+        fence_off(storage, running, lease.token)
+    if ends is not None:
+        confirm_ends(ends)  # a driver may have published after the tables were read and before it was kept out
+    lease.confirm()
+    return start_over(storage, snapshot, start, clock)
 
 
 def start_over(storage: Storage, snapshot: Snapshot, start: StreamPositions[Any], clock: Clock) -> str:

@@ -133,3 +133,20 @@ def take_back(storage: Storage, batch: Unfinished, token: int, tables: Mapping[s
                 writes.announce(Write(FILES, place_of(location), one.key.ctx), batch.batch_id)
     writes.begin_attempt(batch.batch_id)  # an attempt that writes nothing
     writes.settle()
+
+
+def fence_off(storage: Storage, batch: Unfinished, token: int) -> None:
+    """Keep the driver that has begun a batch from publishing it to files, for example after it was suspended.
+
+    What the batch has published stays. Writes to databases and lake tables are not kept out.
+
+    Args:
+        storage: the checkpoint's storage.
+        batch: the batch.
+        token: token of the caller's lease.
+
+    Raises:
+        LeaseHeld: a later driver has taken over.
+        CheckpointError, TransientError: the journal or one of its tables cannot be read.
+    """
+    QueryWrites(batch.query_id, token, Journal(storage, token)).fence(batch.batch_id)

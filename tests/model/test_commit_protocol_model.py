@@ -64,6 +64,7 @@ class Logs:
     [
         (explore.taken_over_while_recovering, 30),
         (explore.rewound, 16),
+        (explore.woken_by_a_rewind, 100),
         (messages.another_order, 400),
         pytest.param(explore.two_drivers, 1000, marks=pytest.mark.long),
         pytest.param(explore.three_drivers, 2500, marks=pytest.mark.long),

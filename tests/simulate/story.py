@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 from collections import Counter
@@ -25,13 +24,13 @@ from gluepot.core.errors import (
     TransientError,
 )
 from gluepot.core.storage import open_storage
-from gluepot.streaming.checkpoints import lease, moves, rewind, snapshot, unfinished
+from gluepot.streaming.checkpoints import lease, rewind, snapshot
+from gluepot.streaming.checkpoints.table_ends import table_ends
 from gluepot.streaming.query.run import Query
 from gluepot.streaming.query.session import StreamSession
 from gluepot.streaming.settings import StreamSettings
 from gluepot.tables.compact import CompactSettings, Refused, compact
 from gluepot.tables.purging import purge_files
-from gluepot.tables.table import open_table
 from gluepot.tables.verify import verify
 from tests.model.changes import Change
 from tests.simulate import threads
@@ -587,22 +586,13 @@ class Story:
             paths = [f"{self._root}/{table}" for table in self._tables() if table.split("/")[0] not in PARTLY]
             if not paths:
                 return
-            records = {path: list(open_table(path).commits) for path in paths}
-            begun = unfinished.unfinished(storage, before, itertools.chain.from_iterable(records.values()))
-            start = moves.same_place(
-                {
-                    path: moves.from_records(unfinished.without(held, begun), path, None)
-                    for path, held in records.items()
-                }
-            )
+            ends = table_ends(storage, before, paths, None, drop_unfinished=True)
             self._rewinding = True  # until it has succeeded, no query may start
-            if begun is not None:
-                unfinished.take_back(storage, begun, mine.token, records)
-            rewind.start_over(storage, before, start, SystemClock())
+            rewind.begin_anew(storage, before, ends.start, mine, SystemClock(), ends)
             self._rewinding = False
         self._rewound_secs = self.world.now
         self.world.start_over()
-        self.world.note("rewind", f"starts over at {dict(start.ends())}")
+        self.world.note("rewind", f"starts over at {dict(ends.start.ends())}")
 
     # What must be true
 

@@ -22,7 +22,7 @@ from gluepot.streaming.query.run import Query
 
 start: Any = import_module("gluepot.streaming.checkpoints.start")
 lease: Any = import_module("gluepot.streaming.checkpoints.lease")
-unfinished: Any = import_module("gluepot.streaming.checkpoints.unfinished")
+rewind: Any = import_module("gluepot.streaming.checkpoints.rewind")
 publish: Any = import_module("gluepot.commit.publish")  # the package has a function of that name
 compact: Any = import_module("gluepot.tables.compact")
 kafka: Any = import_module("gluepot.connectors.kafka.broker")
@@ -163,7 +163,12 @@ def lease_without_tokens() -> None:
 
 
 def unfinished_batches_not_dropped() -> None:
-    unfinished.take_back = lambda storage, batch, token, tables: None
+    rewind.take_back = lambda storage, batch, token, tables: None
+    rewind.confirm_ends = lambda found: None
+
+
+def drivers_not_fenced_by_a_rewind() -> None:
+    rewind.fence_off = lambda storage, batch, token: None
 
 
 def every_broker_believed_at_once() -> None:

@@ -16,7 +16,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.core.storage import open_storage
 from gluepot.streaming.checkpoints import lease, moves
-from gluepot.streaming.checkpoints.rewind import history, start_over
+from gluepot.streaming.checkpoints.rewind import begin_anew, history
 from gluepot.streaming.checkpoints.snapshot import read
 from gluepot.streaming.query.ledger_positions import KIND, StreamMark
 
@@ -105,10 +105,9 @@ def move(planned: Sequence[StreamMove], clock: Clock) -> None:
     """
     with ExitStack() as stack:
         storages = [open_storage(one.checkpoint) for one in planned]
-        for storage in storages:
-            stack.enter_context(lease.take(storage, clock))
-        for one, storage in zip(planned, storages, strict=True):
-            start_over(storage, read(storage), one.start, clock)
+        leases = [stack.enter_context(lease.take(storage, clock)) for storage in storages]
+        for one, storage, mine in zip(planned, storages, leases, strict=True):
+            begin_anew(storage, read(storage), one.start, mine, clock)
 
 
 def begin_elsewhere(mark: StreamMark, checkpoint: str) -> None:

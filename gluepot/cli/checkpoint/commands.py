@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,9 +27,9 @@ from gluepot.streaming.checkpoints.diagnosis import diagnose
 from gluepot.streaming.checkpoints.findings import Finding, Nothing
 from gluepot.streaming.checkpoints.names import lease_number
 from gluepot.streaming.checkpoints.repair import repair as do_repairs
-from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
+from gluepot.streaming.checkpoints.rewind import begin_anew, end_of, go_back
 from gluepot.streaming.checkpoints.snapshot import Snapshot, read
-from gluepot.streaming.checkpoints.unfinished import require_choice, take_back, unfinished, without
+from gluepot.streaming.checkpoints.table_ends import table_ends
 
 Output = Literal["text", "json"]
 
@@ -180,7 +179,7 @@ def rewind(
             repeated for a query with several tables.
         ctx: with --from-table: the transformation_ctx whose writes count.
         drop_unfinished: with --from-table: if a batch has begun and not ended, take back what it has written and read
-            its records again.
+            its records again. If the checkpoint is gone, this is the newest batch, if only some writes contain it.
         bootstrap: a broker, host:port, to look offsets up.
         connection: a connection of the connections file, instead of --bootstrap.
         connections: the connections file, if it is not in one of the usual places.
@@ -197,9 +196,7 @@ def rewind(
     with _alone(storage, dry_run=dry_run) as alone:
         snapshot = read(storage)
         before = moves.standing(snapshot)
-        records = {one: list(live(open_storage(one))) for one in from_table or ()}
-        begun = unfinished(storage, snapshot, chain.from_iterable(records.values())) if from_table else None
-        require_choice(begun, drop=drop_unfinished)
+        ends = table_ends(storage, snapshot, from_table, ctx, drop_unfinished=drop_unfinished) if from_table else None
         if to_offsets is not None or to_timestamp is not None:
             moves.require_offsets(before, "--to-offsets" if to_timestamp is None else "--to-timestamp")
         options = {"connectionName": connection, "bootstrap.servers": bootstrap}
@@ -207,9 +204,8 @@ def rewind(
         topics = topic or sorted({name for name, _ in before.spans})
         if to_batch is not None:
             after = end_of(snapshot, to_batch)
-        elif from_table:
-            ends = {one: moves.from_records(without(held, begun), one, ctx) for one, held in records.items()}
-            after = moves.same_place(ends)
+        elif ends is not None:
+            after = ends.start
         elif to_timestamp is not None:
             after = resolved(broker, connections, topics, {"startingTimestamp": to_timestamp})
         elif broker:
@@ -218,12 +214,11 @@ def rewind(
             after = moves.to_offsets(to_offsets or "", before.stream_ids)
         effect = moves.moves(before, after)
         backup = None
-        if not dry_run and agreed("\n".join([*map(str, effect), f"Rewind {location}?"]), yes=yes):
-            if alone is not None and begun is not None:
-                take_back(storage, begun, alone.token, records)
+        if alone is not None and agreed("\n".join([*map(str, effect), f"Rewind {location}?"]), yes=yes):
             if to_batch is None:
-                backup = start_over(storage, snapshot, after, clock)
+                backup = begin_anew(storage, snapshot, after, alone, clock, ends)
             else:
+                alone.confirm()
                 backup = go_back(storage, snapshot, to_batch, clock)
     _say(output, _rewound(storage, effect, backup), _rewound_lines(storage, effect, backup))
 

@@ -19,6 +19,10 @@ pub enum At {
     ReadBackState(Number, Set),
     /// `Journal._next`: remove the states before.
     DropStates(Number),
+    /// `publish.fence`, in a rewind: find the newest manifest of each query that is replaced.
+    ReadReplaced,
+    /// `publish.fence`: take the next generation, so that a slow driver of that query publishes no more.
+    Fence { key: Key, record: Record },
     /// Spark, at a start: find the first batch that is not done. After a rewind: find where the table ends.
     ReadCommits,
     /// `publish.recover`: list what the query has staged for the table.
@@ -171,7 +175,11 @@ impl Driver {
     }
 
     fn start_with_lease(&mut self, scenario: &Scenario) {
-        self.at = if scenario.journal { At::ReadJournal } else { At::ReadCommits };
+        self.at = match scenario.drivers[self.id as usize].rest_of {
+            Some(_) => At::ReadReplaced,
+            None if scenario.journal => At::ReadJournal,
+            None => At::ReadCommits,
+        };
     }
 
     pub fn has_ended(&self) -> bool {
@@ -252,6 +260,7 @@ impl Driver {
             At::DropStates(number) => Request::DeleteStatesBefore(*number),
             At::RemoveStaged(Some(names)) => Request::RemoveStaged(names.clone()),
             At::RemoveStaged(None) => Request::RemoveStagedOfQuery(self.queries[0], scenario.table_of(self.write)),
+            At::Fence { key, record } => Request::CreateManifest(*key, record.clone()),
             At::Seal { intent, before, .. } => Request::CreateManifest(intent.key, seal(*intent, self.token, before)),
             At::RemoveStagedOfIntent { ending } if ending.then == Then::DecideAgain => {
                 Request::RemoveStagedOfOtherAttempts(self.key(), self.token, self.attempt)
@@ -295,6 +304,7 @@ impl Driver {
             },
             At::CreateState(number, writes) => self.at = At::ReadBackState(number, writes),
             At::DropStates(_) => self.journal_is_written(scenario),
+            At::Fence { .. } => self.at = At::ReadReplaced,
             At::RemoveStaged(_) => self.at = At::ListIntents,
             At::Seal { intent, files, before, then } => {
                 let taken = match answer {
@@ -377,6 +387,21 @@ impl Driver {
                     self.at = At::CreateState(found + 1, writes | newest.writes);
                 }
             }
+            At::ReadReplaced => {
+                let replaced = &scenario.drivers[self.id as usize].replaced;
+                let keys = replaced.iter().map(|query| self.key_of(*query));
+                let unfenced = keys.map(|key| (key, storage.newest(key).cloned())).find(|(_, newest)| {
+                    newest.as_ref().is_none_or(|one| one.token < self.token) && !scenario.is_wrong(Wrong::NotFenced)
+                });
+                self.at = match unfenced {
+                    Some((key, before)) => {
+                        let generation = before.as_ref().map_or(1, |one| one.generation + 1);
+                        let intent = Intent { key, generation, token: self.token };
+                        At::Fence { key, record: seal(intent, self.token, &before) }
+                    }
+                    None => At::ReadCommits,
+                };
+            }
             At::ReadCommits => {
                 self.batch = storage.commits[self.query as usize];
                 if scenario.drivers[self.id as usize].rest_of.is_some() && self.held.is_none() {
@@ -454,6 +479,8 @@ impl Driver {
             self.at = At::ReadJournal;
         } else if matches!(self.at, At::ReadCommits | At::CommitBatch) {
             // Spark tries this again by itself.
+        } else if matches!(self.at, At::Fence { .. }) {
+            self.at = At::ReadReplaced; // a person gives the command again
         } else if self.has_staged {
             self.has_staged = false;
             self.at = At::AbortAndTryAgain;

@@ -93,7 +93,7 @@ pub enum Wrong {
     EarlierAttemptsStayStaged,
     LeaseNotExclusive,
     JournalNotExclusive,
-    RewoundWhileTheDriverLives,
+    NotFenced,
     CompactionNotExclusive,
     CompactionStagesOn,
     NewestBatchCompacted,

@@ -140,7 +140,7 @@ fn rewind() -> Scenario {
     let new = Script { query: 1, replaced: vec![0], rest_of: Some(0b111), ..driver(vec![vec![write(0, LONGER)]]) };
     of(
         "rewind",
-        "a new query takes the place of one whose driver was stopped",
+        "a new query takes the place of one whose driver may be slow",
         vec![driver(vec![vec![write(0, ONE_FILE)]]), new],
     )
 }
@@ -198,7 +198,7 @@ pub fn wrong() -> Vec<Scenario> {
         one(Wrong::EarlierAttemptsStayStaged, 2, two_drivers()),
         one(Wrong::LeaseNotExclusive, 0, lease()),
         one(Wrong::JournalNotExclusive, 0, another_way()),
-        one(Wrong::RewoundWhileTheDriverLives, 0, rewind()),
+        one(Wrong::NotFenced, 0, rewind()),
         one(Wrong::CompactionStagesOn, 0, compaction()),
         one(Wrong::CompactionNotExclusive, 0, compaction()),
         one(Wrong::NewestBatchCompacted, 0, newest_batch_compacted()),

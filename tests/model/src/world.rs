@@ -7,7 +7,7 @@
 use crate::compactor::{self, Compactor, Reader};
 use crate::driver::{At, Driver};
 use crate::rules;
-use crate::scenario::{records_of, Scenario, Wrong, UNBOUNDED};
+use crate::scenario::{records_of, Scenario, UNBOUNDED};
 use crate::storage::*;
 use stateright::{Model, Property};
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl Model for Scenario {
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        for driver in world.drivers.iter().filter(|one| world.may_go(self, one)) {
+        for driver in world.drivers.iter().filter(|one| world.may_go(one)) {
             let id = driver.id;
             actions.push(Action::Goes(id));
             if world.faults_left > 0 {
@@ -177,12 +177,8 @@ impl World {
         }
     }
 
-    fn may_go(&self, scenario: &Scenario, driver: &Driver) -> bool {
-        let is_replaced =
-            |one: &Driver| one.held.is_some() && scenario.drivers[one.id as usize].replaced.contains(&driver.query);
-        // A person rewinds a checkpoint only when its driver is dead; what that has sent may still arrive.
-        let is_dead = self.drivers.iter().any(is_replaced) && !scenario.is_wrong(Wrong::RewoundWhileTheDriverLives);
-        !driver.has_ended() && !is_dead && (self.turn.0 == driver.id || self.turn.1 > 0)
+    fn may_go(&self, driver: &Driver) -> bool {
+        !driver.has_ended() && (self.turn.0 == driver.id || self.turn.1 > 0)
     }
 
     fn take_turn(&mut self, action: Action) {

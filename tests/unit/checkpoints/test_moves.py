@@ -85,9 +85,10 @@ def test_of_a_topic_created_again_the_newest_one_counts_if_one_query_knows_both(
 
 
 def test_tables_that_end_at_different_places_have_no_common_start():
-    assert moves.same_place({"/a": at(p0=3), "/b": at(p0=3)}) == at(p0=3)
-    with pytest.raises(ConfigError, match=r"/a at .*3.*/b at .*4"):
-        moves.same_place({"/a": at(p0=3), "/b": at(p0=4)})
+    three, four = [record(0, (0, 0, 3))], [record(0, (0, 0, 4))]
+    assert moves.common_end({"/a": three, "/b": three}, None) == at(p0=3)
+    with pytest.raises(moves.DifferentEnds, match=r"/a at .*3.*/b at .*4"):
+        moves.common_end({"/a": three, "/b": four}, None)
 
 
 @pytest.mark.parametrize("crashed_after", range(0, 45, 4))

@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import count
 
 from gluepot.commit import FILES, OpenTable, QueryWrites, Target, Write, place_digest, publish, published, recover
+from gluepot.commit.publish import fence
 from gluepot.connectors.files.sink.layout import INTENTS
 from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import EtlError, LeaseHeld, TransientError
@@ -109,18 +110,67 @@ def rewound(watch: Watch = unwatched) -> int:
     return situations
 
 
+def woken_by_a_rewind(watch: Watch = unwatched) -> int:
+    """Stop a driver before each of its actions, rewind, and wake it before an action of the rewind, or after all."""
+    situations = 0
+    for before, ranges in ((None, WHOLE), (WHOLE, LONGER)):
+        for stop_driver in count():
+            for stop_rewind in count():
+                ended = _woken(before, ranges, stop_driver, stop_rewind, watch)
+                situations += 1
+                if ended[1]:
+                    break
+            if ended[0]:
+                break
+    return situations
+
+
+def _woken(
+    before: Sequence[SourceRange] | None,
+    ranges: Sequence[SourceRange],
+    stop_driver: int,
+    stop_rewind: int,
+    watch: Watch,
+) -> tuple[bool, bool]:
+    storage = MemoryStorage(url="table")
+    where = f"{before} replaced by {ranges}, stopped at {stop_driver}, woken at {stop_rewind} of the rewind"
+    if before:
+        first = watch(where, "first", storage)
+        run_driver(Target(first, first), 1, before)
+    old = Driver(watch(where, "old", storage), lambda target: run_driver(target, 2, ranges))
+    old.advance(stop_driver)
+    rewind = Driver(watch(where, "rewind", storage), lambda target: fence(target, KEY, 3))
+    rewind.advance(stop_rewind)
+    ended = old.finished, rewind.finished
+    if not rewind.finished:
+        old.advance()
+        rewind.advance()
+    wanted = _publish_behind(storage, where, watch, token=4)
+    old.advance()
+    _no_surprise([old, rewind], where)
+    recover(Target(storage, storage), KEY.query_id, 5)
+    if visible(storage) != wanted or manifest_rows(storage) != wanted or leftovers(storage):
+        raise Violation(f"{where}: the folder holds {visible(storage)} and {leftovers(storage)}, not {wanted}")
+    return ended
+
+
 def _follow(storage: MemoryStorage, where: str, watch: Watch) -> None:
     """Publish a batch as the query that has taken the place of the one of the model."""
+    wanted = _publish_behind(storage, where, watch, token=3)
+    if visible(storage) != wanted or manifest_rows(storage) != wanted or leftovers(storage):
+        raise Violation(f"{where}: the folder holds {visible(storage)} and {leftovers(storage)}, not {wanted}")
+
+
+def _publish_behind(storage: MemoryStorage, where: str, watch: Watch, *, token: int) -> list[str]:
+    """Publish a batch as a new query; return the rows that the table has to hold from then on."""
     held = manifest_rows(storage)
     watched = watch(where, "new", storage)
     target, new = Target(watched, watched), CommitKey("query-2", 0, "sink", place_digest(storage.url))
-    writes = QueryWrites(new.query_id, 3, replaced=(KEY.query_id,))
+    writes = QueryWrites(new.query_id, token, replaced=(KEY.query_id,))
     writes.begin_attempt(0)
-    writes.open(target, Manifest(new, token=3), Write(FILES, storage.url, "sink"), lambda _: None)
-    publish(target, staged(target, (BEHIND,), attempt="a", key=new, token=3))
-    wanted = sorted([*held, *records(BEHIND)])
-    if visible(storage) != wanted or manifest_rows(storage) != wanted or leftovers(storage):
-        raise Violation(f"{where}: the folder holds {visible(storage)} and {leftovers(storage)}, not {wanted}")
+    writes.open(target, Manifest(new, token=token), Write(FILES, storage.url, "sink"), lambda _: None)
+    publish(target, staged(target, (BEHIND,), attempt="a", key=new, token=token))
+    return sorted([*held, *records(BEHIND)])
 
 
 def two_drivers(watch: Watch = unwatched) -> int:

@@ -8,17 +8,13 @@ from importlib import import_module
 
 import pytest
 
-from gluepot.commit import FILES, OpenTable, QueryWrites, Target, place_digest
-from gluepot.commit import Write as Announced
+from gluepot.commit import OpenTable, QueryWrites
 from gluepot.commit.decide import Skip, Write, decide
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.files.sink.layout import STAGING
 from gluepot.connectors.values import CommitKey, Manifest, write_label
 from gluepot.engine.writer import TableWriter
 from tests.unit.commit import explore, messages
 from tests.unit.commit.power import PowerDisk
-from tests.unit.commit.worlds import KEY, MemoryStorage, records, staged
-from tests.unit.commit.writers import Driver
 
 publish = import_module("gluepot.commit.publish")  # the package has a function of that name
 
@@ -35,6 +31,7 @@ Explore = Callable[[], int]
         (explore.taken_over_while_recovering, 30),
         (explore.three_drivers, 2300),
         (explore.rewound, 16),
+        (explore.woken_by_a_rewind, 100),
         (messages.one_fault, 3000),
     ],
 )
@@ -145,6 +142,10 @@ def a_new_query_settles_its_own_publications_alone(monkeypatch):
     monkeypatch.setattr(QueryWrites, "_recover", own)
 
 
+def no_fence(monkeypatch):
+    monkeypatch.setattr(explore, "fence", lambda target, key, token: target.table.list(""))
+
+
 def equal_input_is_skipped_whatever_the_work(monkeypatch):
     right = publish.decide
 
@@ -183,6 +184,7 @@ def test_tables_written_in_another_order_need_nothing_taken_back(monkeypatch):
         (writes_counted_over_all_targets, messages.another_order),
         (nothing_is_taken_back, messages.one_fault),
         (a_new_query_settles_its_own_publications_alone, explore.rewound),
+        (no_fence, explore.woken_by_a_rewind),
         (equal_input_is_skipped_whatever_the_work, messages.one_fault),
         (every_write_is_taken_for_new, messages.one_fault),
         (own_tries_are_not_noted, messages.one_fault),
@@ -192,20 +194,3 @@ def test_a_wrong_version_is_caught(monkeypatch, wrong: Callable[[pytest.MonkeyPa
     wrong(monkeypatch)
     with pytest.raises(explore.Violation):
         situations()
-
-
-@pytest.mark.xfail(reason="limit: see docs/reliability/model.md", strict=True)
-def test_a_driver_that_was_suspended_during_a_rewind_publishes_nothing_after_it():
-    storage = MemoryStorage(url="table")
-    suspended = Driver(storage, lambda target: explore.run_driver(target, 1, explore.WHOLE))
-    while not storage.list(STAGING):
-        suspended.advance(1)
-    target, new = Target(storage, storage), CommitKey("query-2", 0, "sink", place_digest(storage.url))
-    writes = QueryWrites(new.query_id, 2, replaced=(KEY.query_id,))
-    writes.begin_attempt(0)
-    writes.open(target, Manifest(new, token=2), Announced(FILES, storage.url, "sink"), lambda _: None)
-    publish.publish(target, staged(target, explore.WHOLE, attempt="a", key=new, token=2))
-
-    suspended.advance()
-
-    assert explore.manifest_rows(storage) == records(*explore.WHOLE)

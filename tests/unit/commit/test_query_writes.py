@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from gluepot.commit import FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover
+from gluepot.commit.publish import fence
 from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.values import CommitKey, Manifest
-from gluepot.core.errors import CheckpointError
+from gluepot.core.errors import CheckpointError, LeaseHeld
 from tests.unit.commit.explore import manifest_rows
 from tests.unit.commit.worlds import (
     KEY,
@@ -290,3 +291,32 @@ def test_a_manifest_that_another_query_lacks_does_not_refuse_this_one():
     driver = Driver(MemoryStorage(), tables, 2, query_id="query-2")
     driver.begin(0)
     assert driver.open("table").gone == []
+
+
+def test_a_batch_that_is_fenced_keeps_what_is_published_and_takes_no_more():
+    checkpoint, tables = MemoryStorage(), {}
+    slow = Driver(checkpoint, tables, 1)
+    slow.begin(3)
+    slow.write("a")
+    slow.writes.announce(Write(FILES, "b", "sink"), 3)
+    Driver(checkpoint, tables, 2).writes.fence(3)
+    for place in ("a", "b"):
+        with pytest.raises(LeaseHeld):
+            slow.write(place)
+    with pytest.raises(LeaseHeld):
+        slow.write("c")
+    assert manifest_rows(tables["a"]) == visible(tables["a"]) == records(*RANGES)
+    assert manifest_rows(tables["b"]) == []
+    assert not any(key for key in tables["b"].list("") if "commits" not in key)
+
+
+def test_a_fence_gives_way_to_a_later_driver():
+    checkpoint, tables = MemoryStorage(), {}
+    late = Driver(checkpoint, tables, 2)
+    late.begin(3)
+    late.write("a")
+    key = CommitKey("query-1", 3, "sink", place_digest("a"))
+    with pytest.raises(LeaseHeld, match="published by a later driver"):
+        fence(Target(tables["a"], tables["a"]), key, 1)
+    fence(Target(tables["a"], tables["a"]), key, 2)
+    assert len(tables["a"].list("_gluepot/commits")) == 1

@@ -23,6 +23,7 @@ import io
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from itertools import chain
@@ -202,10 +203,8 @@ def _newest(storage: Storage, folder: str) -> list[Index]:
             if named := rollup_index(key):
                 query, number = named
                 newest[query] = max(newest.get(query, (0, "")), (number, key))
-        try:
+        with suppress(FileNotFoundError):  # a later index was created, and this one was removed
             return [_index(storage, number, key) for number, key in newest.values()]
-        except FileNotFoundError:  # a later index was created, and this one was removed
-            continue
     raise TransientError(f"the indexes of rollups in {storage.url} changed {_TRIES} times; try again")
 
 

@@ -283,4 +283,4 @@ def _path(number: int, suffix: str) -> str:
 
 def _stem(key: str, suffix: str = "") -> str:
     name = key.rsplit("/", 1)[-1]
-    return name.removesuffix(suffix) if suffix else name.split(".", 1)[0]
+    return name.removesuffix(suffix) if suffix else name.partition(".")[0]

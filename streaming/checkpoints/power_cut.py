@@ -50,7 +50,7 @@ def _newest_offsets(snapshot: Snapshot) -> Iterator[Finding]:
     top = judge(entries).top
     if not isinstance(entry, Damage) or not entry.torn or n in snapshot.batches("commits"):
         return
-    if n == 0 or n == top + 1:
+    if n == top + 1:
         yield _aside(f"offsets/{n}", entry.what, _ANEW)
 
 

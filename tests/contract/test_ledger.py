@@ -208,6 +208,7 @@ def test_the_heartbeat_renews_the_lease(ledger):
         if ledger.lease("clicks").beat:
             break
     heartbeat.stop()
+    assert not heartbeat._thread.is_alive()
     assert ledger.lease("clicks").beat > 0
 
 
@@ -230,6 +231,13 @@ def test_a_rewind_to_before_a_context_existed_empties_it(ledger):
     rewind(ledger, "clicks", ACTOR, to_state=1)
     assert ledger.state("clicks", "second", 3) == []
     assert ledger.state("clicks", "first", 3) == ["1"]
+
+
+@pytest.mark.parametrize("state", [-1, 2])
+def test_a_rewind_to_a_state_that_never_was_is_refused(ledger, state):
+    succeed(ledger, "jr_1", source="1")
+    with pytest.raises(ConfigError, match=f"has had the states 0 to 1; {state} is none of them"):
+        rewind(ledger, "clicks", ACTOR, to_state=state)
 
 
 def test_a_reset_of_one_context_leaves_the_others(ledger):
@@ -281,6 +289,8 @@ def test_an_export_imports_into_another_ledger_and_goes_on_there(ledger, tmp_pat
     rewind(ledger, "clicks", ACTOR, to_state=0)
     ledger.commit(begin(ledger, "jr_2"), {"source": Change("2")}, [LedgerWrite("sink", "/t", 1, 1)])
     other = open_ledger(f"sqlite:///{tmp_path}/other.db", clock)
+    succeed(other, "jr_1", job="views", source="1")  # its rows have the same numbers
+    rewind(other, "views", ACTOR, to_state=0)
     import_job(other, export_job(ledger, "clicks"), ACTOR)
     assert other.job("clicks") == ledger.job("clicks")
     assert other.history("clicks", "source") == ledger.history("clicks", "source")

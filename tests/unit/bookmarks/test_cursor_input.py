@@ -64,6 +64,20 @@ def test_a_cursor_that_stays_where_it_is_saves_nothing_and_is_asked_for_again(sc
     assert script.asked == [None, 1, 1]
 
 
+@pytest.mark.parametrize("body", ["", "{", "[1]", "7", '{"kind":"cursor"}'])
+def test_a_damaged_bookmark_is_named(body):
+    with pytest.raises(CheckpointError, match=r"a bookmark beginning with .* cannot be read; reset it"):
+        cursor_of([body])
+
+
+def test_a_run_between_two_others_knows_their_states(script):
+    for _ in range(2):
+        script.read(script.begin())
+        jobrun.commit()
+    run = jobrun.begin("copy", "jr_3", None, jobrun.PAUSE, ["jr_1", "jr_2"], script.environ, script.clock)
+    assert run.bookmarks.between == Between(1, 2)
+
+
 def test_only_the_newest_cursor_is_kept(script):
     for _ in range(3):
         script.read(script.begin())

@@ -37,6 +37,10 @@ def test_a_time_that_is_asked_for_is_met_as_closely_as_its_age_allows(ages_ms):
             assert any(abs(one_ms - at_ms) < every_ms for one_ms in kept_ms), state
 
 
+def test_notes_older_than_a_year_go():
+    assert superfluous([(1, NOW_MS - 367 * DAY_MS), (2, NOW_MS - 366 * DAY_MS), (3, NOW_MS)], NOW_MS) == [1]
+
+
 def test_thinning_again_takes_nothing_more():
     notes = [(n, NOW_MS - (5_000 - n) * 7 * MINUTE_MS) for n in range(5_000)]
     gone = set(superfluous(notes, NOW_MS))

@@ -141,6 +141,15 @@ def test_going_back_forgets_later_batches_and_only_to_where_it_can():
         end_of(read(storage), 8)
 
 
+def test_a_batch_without_the_entry_before_it_is_no_place_to_go_back_to():
+    files = checkpoint(10)
+    del files["offsets/5"]
+    snapshot = read(MemoryStorage(files))
+    assert end_of(snapshot, 7) == at(p0=24, p1=16)
+    with pytest.raises(ConfigError, match="--to-batch is 6; memory: can go back to batches 0 to 9"):
+        end_of(snapshot, 6)
+
+
 def test_an_export_brought_back_goes_on_where_the_checkpoint_stood():
     for done in (10, 9):
         source = MemoryStorage(checkpoint(10, done=done))

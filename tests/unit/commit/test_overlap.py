@@ -49,6 +49,11 @@ def test_what_goes_on_from_the_table_is_written(plan):
     assert verdict(plan, *TEN) == Clear()
 
 
+def test_records_before_the_first_one_in_the_table_are_written():
+    assert verdict(planned("p", 0, offsets(40, 50)), *TEN[5:], chosen=True) == Clear()
+    assert isinstance(verdict(planned("p", 0, offsets(40, 51)), *TEN[5:], chosen=True), Twice)
+
+
 @pytest.mark.parametrize("ranges", [[offsets(30, 35)], [offsets(30, 60)], [offsets(31, 41)], []])
 def test_an_older_checkpoint_that_cuts_a_batch_in_another_way_is_noticed(ranges):
     assert verdict(planned("q", 3, *ranges), *TEN) == Ahead(9)

@@ -223,7 +223,7 @@ def test_a_query_whose_manifest_was_deleted_by_hand_is_refused():
     table = driver.open("table")
     planned = Manifest(CommitKey("query-1", 4, "sink"), token=2)
     with pytest.raises(
-        CheckpointError, match=r"lacks the manifest _gluepot/commits/\S+\*\.json: batch 2 .* batch 1 as"
+        CheckpointError, match=r"lacks the manifest _gluepot/commits/[^.]+\.\*\.json: batch 2 .* batch 1 as"
     ):
         table.check(planned, Origin("checkpoint"))
     table.check(planned, Origin("checkpoint", allow_overlap=True))

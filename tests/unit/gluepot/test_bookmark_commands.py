@@ -231,6 +231,11 @@ def test_explain_asks_the_catalog_for_the_partitions_of_a_table(runs, gluepot, t
     assert reasons == [("day=2", "new"), ("day=1", "already read")]
 
 
+def test_a_bookmark_says_when_its_run_began_in_microseconds(runs):
+    (newest,) = runs.ledger.state("copy", CTX, 2)[1:]
+    assert json.loads(newest)["started_us"] == 1_700_000_120_000_000
+
+
 def test_files_are_read_without_bookmarks_too(runs):
     runs.put("a.json")
     settings = FileReadSettings.from_glue({"paths": [str(runs.folder)]}, "json", {})

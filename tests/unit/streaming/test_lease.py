@@ -106,6 +106,16 @@ def test_a_driver_elsewhere_whose_beat_moves_is_left_alone(storage):
         take(storage, OwnerBeats(1.0, storage=storage), host=HERE)
 
 
+def test_a_driver_on_this_machine_that_has_ended_is_taken_over_at_once(storage):
+    owner = {"number": 1, "token": 5, "host": HERE, "pid": 1, "locked": True}
+    storage.put("gluepot/lease/1.json", json.dumps(owner).encode())
+    storage.put("gluepot/lease/1.beat", json.dumps({"epoch": 1.0}).encode())
+    clock = FakeClock(1.0)
+    with take(storage, clock, host=HERE) as lease:
+        assert lease.token > owner["token"]
+    assert clock.waits == []
+
+
 class WithoutLocks(LocalStorage):
     """Stores files without locks, as S3 does."""
 

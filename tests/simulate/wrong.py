@@ -204,6 +204,7 @@ VERSIONS: Mapping[str, Callable[[], None]] = {
         late_commits_not_set_aside,
         lease_without_tokens,
         unfinished_batches_not_dropped,
+        drivers_not_fenced_by_a_rewind,
         every_broker_believed_at_once,
         silent_leader_taken_for_an_empty_partition,
     )

@@ -68,12 +68,12 @@ def judge(entries: Mapping[int, OffsetFile | Damage], starts: Collection[str] = 
     """
     whole = {n: one for n, one in entries.items() if isinstance(one, OffsetFile)}
     proven: dict[int, OffsetFile] = {}
-    for n in range(min(entries, default=0) + 1, max(entries, default=0)):
-        before, entry, behind = whole.get(n - 1), whole.get(n), whole.get(n + 1)
-        if before is None or behind is None:
+    for m, before in whole.items():
+        n = m + 1
+        entry, behind = whole.get(n), whole.get(n + 1)
+        if behind is None or (entry is not None and (follows(entry, before) or follows(behind, entry))):
             continue
-        linked = entry is not None and (follows(entry, before) or follows(behind, entry))
-        if not linked and (between := rebuilt(before, behind)):
+        if between := rebuilt(before, behind):
             proven[n] = between
     placed = whole | proven
     sound = {n for n in placed.keys() - proven.keys() if _in_place(n, placed, {"", *starts})}

@@ -282,5 +282,5 @@ def _path(number: int, suffix: str) -> str:
 
 
 def _stem(key: str, suffix: str = "") -> str:
-    name = key.rsplit("/", 1)[-1]
+    name = key.rpartition("/")[2]
     return name.removesuffix(suffix) if suffix else name.partition(".")[0]

@@ -107,8 +107,8 @@ def end_of(snapshot: Snapshot, batch_id: int) -> StreamPositions[Any]:
     """
     chain, done = judge(snapshot.offsets()), set(snapshot.batches("commits"))
     usable = [n for n in sorted(done & chain.sound) if n == 0 or n - 1 in chain.sound]
-    entry = chain.whole(batch_id)
-    if batch_id not in usable or entry is None:
+    entry = chain.whole(batch_id) if batch_id in usable else None
+    if entry is None:
         there = f"batches {usable[0]} to {usable[-1]}" if usable else "none"
         raise ConfigError(f"--to-batch is {batch_id}; {snapshot.location} can go back to {there}.")
     return one_place(entry.positions)

@@ -36,12 +36,11 @@ def prepare(storage: Storage, clock: Clock) -> None:
         CheckpointError: it might not; the message names the file and the remedy.
     """
     newest = read_newest(storage)
-    if diagnose(newest) and _set_aside(storage, after_power_cut(read(storage)), clock):
-        newest = read_newest(storage)
-    if _set_aside(storage, late_commit(newest, newest_state(storage).repeats), clock):
-        newest = read_newest(storage)
     if diagnose(newest):
-        refuse_damage(storage)
+        _set_aside(storage, after_power_cut(read(storage)), clock)
+        newest = read_newest(storage)
+    if _set_aside(storage, late_commit(newest, newest_state(storage).repeats), clock) or diagnose(newest):
+        refuse_damage(storage)  # it looks again
 
 
 def mend_late_commit(storage: Storage, clock: Clock) -> None:

@@ -29,6 +29,7 @@ TESTS = (
     *("tests/unit/engine/test_purged_tables.py", "tests/unit/engine/test_table_columns.py"),
     *("tests/unit/engine/test_gates.py", "tests/unit/gluepot/test_checkpoint_commands.py"),
     *("tests/unit/gluepot/test_bookmark_commands.py", "tests/unit/gluepot/test_stream_bookmarks.py"),
+    *("tests/unit/gluepot/test_kinesis_bookmarks.py", "tests/unit/kinesis/test_kinesis_checkpoint.py"),
     *("tests/contract/test_ledger.py",),
 )
 

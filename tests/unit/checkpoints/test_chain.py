@@ -16,6 +16,10 @@ def entries(*held, at=0):
     return {n: read_offsets(offset_file(one, at=n + at), None) for n, one in enumerate(held)}
 
 
+def entry(*streams):
+    return read_offsets(offset_file(*streams), None)
+
+
 def test_what_the_planner_plans_hangs_together_also_over_an_accepted_loss():
     first = Positions({"t": "id-1"}, {("t", 0): Span(0, 5)})
     start, lost = resume(first, Bounds({"t": "id-1"}, {("t", 0): 9}, {("t", 0): 20}))
@@ -93,3 +97,37 @@ def test_an_entry_that_is_out_of_place_is_told_from_a_copy():
     assert judge({**log, 3: log[1]}).fault(3) == "is a copy of offsets/1"
     stranger = read_offsets(offset_file(positions(2, first=50)[1], at=3), None)
     assert judge({**log, 3: stranger}).fault(3) == "is not the entry after offsets/2"
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_a_source_that_is_not_ours_has_to_keep_its_place(exchanged):
+    first, second = positions(2)
+    behind = (second, "7") if exchanged else ("8", second)
+    assert follows(entry(*behind), entry("7", first)) is not exchanged
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_what_a_source_that_is_not_ours_has_read_is_not_proven(exchanged):
+    first, _, third = positions(3)
+    behind = (third, "8") if exchanged else ("8", third)
+    assert judge({0: entry("7", first), 1: Damage("is empty"), 2: entry(*behind)}).proven == {}
+
+
+def test_nothing_is_proven_between_entries_with_more_and_fewer_sources():
+    first, _, third = positions(3)
+    assert judge({0: entry(first), 1: Damage("is empty"), 2: entry(third, "7")}).proven == {}
+
+
+def test_old_entries_out_of_place_do_not_discredit_the_one_behind_them():
+    log = entries(*positions(8))
+    chain = judge(log | {3: log[1], 4: log[1]})
+    assert (chain.sound, chain.proven) == ({0, 1, 2, 5, 6, 7}, {})
+    assert not any(chain.broken_before(n) for n in log)
+
+
+def test_of_two_entries_for_one_batch_neither_is_taken_for_the_right_one():
+    held = positions(4)
+    shorter = replace(held[1], spans={("t", 0): Span(3, 5), ("t", 1): Span(2, 4)})
+    chain = judge(entries(held[0], shorter, *held[2:]))
+    assert (chain.proven, chain.sound) == ({}, {0, 1, 2, 3})
+    assert chain.broken_before(2)

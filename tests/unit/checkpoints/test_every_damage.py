@@ -118,6 +118,19 @@ def test_an_untouched_checkpoint_has_no_findings_and_a_sound_one_starts():
         assert not isinstance(spark_start(files), Fresh) or batches == 0
 
 
+def test_a_start_on_a_sound_checkpoint_reads_as_few_files_of_a_long_log_as_of_a_short_one():
+    class Counting(MemoryStorage):
+        gets = 0
+
+        def get(self, key):
+            self.gets += 1
+            return super().get(key)
+
+    short, long = Counting(checkpoint(6)), Counting(checkpoint(BATCHES))
+    assert blocking(short) == blocking(long) == []
+    assert short.gets == long.gets
+
+
 def test_the_model_of_spark_tells_damage_that_only_java_would_notice():
     files = checkpoint(3)
     assert spark_start(files) == GoesOn(2, QUERY)

@@ -8,7 +8,7 @@ from gluepot.commit import Journal
 from gluepot.core.clock import FakeClock
 from gluepot.streaming.checkpoints.names import checksum_of
 from gluepot.streaming.checkpoints.snapshot import read_newest
-from gluepot.streaming.checkpoints.start import prepare
+from gluepot.streaming.checkpoints.start import mend_late_commit, prepare
 from tests.unit.checkpoints.made import QUERY, GoesOn, RunsAgain, checkpoint, spark_start
 from tests.unit.commit.worlds import MemoryStorage
 
@@ -16,18 +16,19 @@ CLOCK = FakeClock(1_800_000_000)
 LAST = 4
 
 
-def started(files, batch, query=QUERY):
+def started(files, batch, query=QUERY, mend=prepare):
     storage = MemoryStorage(dict(files))
     Journal(storage, 1).repeat(query, batch)
-    prepare(storage, CLOCK)
+    mend(storage, CLOCK)
     return storage, read_newest(storage), spark_start(storage.files)
 
 
 @pytest.mark.parametrize("crc", [True, False], ids=["local disk", "object store"])
 @pytest.mark.parametrize("planned", [LAST + 1, LAST + 2], ids=["none behind it", "one planned behind it"])
-def test_the_batch_runs_again_with_the_same_records(crc, planned):
+@pytest.mark.parametrize("mend", [prepare, mend_late_commit], ids=["next driver", "same driver"])
+def test_the_batch_runs_again_with_the_same_records(crc, planned, mend):
     files = checkpoint(planned, done=LAST + 1, crc=crc)
-    storage, found, starts = started(files, LAST)
+    storage, found, starts = started(files, LAST, mend=mend)
     assert isinstance(starts, RunsAgain)
     assert (starts.batch, starts.query, found.begun()) == (LAST, QUERY, LAST)
     gone = {key for key in files if key not in storage.files}

@@ -6,6 +6,7 @@ import pytest
 
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.kafka.positions import Positions, Span
+from gluepot.connectors.kinesis.positions import Positions as KinesisPositions
 from gluepot.connectors.streams.start import START_FILE
 from gluepot.connectors.values import CommitKey, SourceRange
 from gluepot.core.checkpoint import BACKUP
@@ -13,9 +14,19 @@ from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.streaming.checkpoints import moves, transfer
 from gluepot.streaming.checkpoints.diagnosis import diagnose
+from gluepot.streaming.checkpoints.names import METADATA
 from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
 from gluepot.streaming.checkpoints.snapshot import read
-from tests.unit.checkpoints.made import QUERY, Fresh, GoesOn, checkpoint, positions, spark_start
+from tests.unit.checkpoints.made import (
+    COMMIT,
+    QUERY,
+    Fresh,
+    GoesOn,
+    checkpoint,
+    offset_file,
+    positions,
+    spark_start,
+)
 from tests.unit.commit.worlds import MemoryStorage
 
 
@@ -34,6 +45,22 @@ def test_a_checkpoint_stands_behind_its_newest_batch_that_is_done():
     assert moves.standing(read(MemoryStorage({}))) == Positions()
 
 
+def standing_after(*streams):
+    files = {METADATA: checkpoint(1)[METADATA], "offsets/0": offset_file(*streams), "commits/0": COMMIT}
+    return moves.standing(read(MemoryStorage(files)))
+
+
+def test_a_query_over_several_sources_stands_where_those_of_the_first_kind_do():
+    shards = KinesisPositions({"s": "7"}, {("s", "a"): Span(1, 5)})
+    other = Positions({"u": "id-2"}, {("u", 0): Span(0, 4)})
+    standing = standing_after(positions(1)[0], json.dumps(shards.to_json()), "7", other)
+    assert standing == Positions.at({"t": "id-1", "u": "id-2"}, {("t", 0): 3, ("t", 1): 2, ("u", 0): 4})
+
+
+def test_where_a_source_stands_that_is_not_ours_is_not_known():
+    assert standing_after("7") == Positions()
+
+
 def test_each_partition_says_what_is_read_again_and_what_is_skipped():
     told = moves.moves(at(p0=30, p1=20), at(p0=12, p1=25, p2=4))
     assert [(one.reread, one.skipped) for one in told] == [(18, 0), (0, 5), (0, 0)]
@@ -50,8 +77,8 @@ def test_offsets_of_a_topic_that_was_created_again_are_not_compared():
 
 
 def test_offsets_are_read_with_the_ids_the_checkpoint_knows():
-    assert moves.to_offsets('{"t":{"0":4},"u":{"1":5}}', {"t": "id-1", "x": "id-9"}) == Positions(
-        {"t": "id-1"}, {("t", 0): Span(4, 4), ("u", 1): Span(5, 5)}
+    assert moves.to_offsets('{"t":{"0":0},"u":{"1":5}}', {"t": "id-1", "x": "id-9"}) == Positions(
+        {"t": "id-1"}, {("t", 0): Span(0, 0), ("u", 1): Span(5, 5)}
     )
 
 
@@ -82,6 +109,19 @@ def test_of_a_topic_created_again_the_newest_one_counts_if_one_query_knows_both(
     assert moves.from_records(one_query, "/t", None) == at(p0=5)
     with pytest.raises(ConfigError, match="created again"):
         moves.from_records([*one_query, record(0, (0, 5, 7), query="later")], "/t", None)
+
+
+def test_each_topic_keeps_its_own_id():
+    other = SourceRange("kafka", "u", "id-9", "0", 0, 4)
+    both = CommitRecord(CommitKey("q", 0, "sink"), 1, ranges=[*record(0, (0, 0, 5)).ranges, other])
+    ends = Positions.at({"t": "id-1", "u": "id-9"}, {("t", 0): 5, ("u", 0): 4})
+    assert moves.from_records([both], "/t", None) == ends
+
+
+def test_a_table_of_another_kind_of_source_has_no_offsets():
+    held = [SourceRange("kinesis", "s", "7", "shardId-0", 1, 5)]
+    with pytest.raises(ConfigError, match="works on offsets, and /t was written from kinesis; go back with --to-batch"):
+        moves.from_records([CommitRecord(CommitKey("q", 0, "sink"), 1, ranges=held)], "/t", None)
 
 
 def test_tables_that_end_at_different_places_have_no_common_start():
@@ -126,8 +166,9 @@ def test_starting_over_leaves_a_start_file_the_leases_and_the_old_state_in_the_b
     assert spark_start(storage.files) == Fresh()
 
 
-def test_going_back_forgets_later_batches_and_only_to_where_it_can():
-    storage = MemoryStorage(checkpoint(10))
+@pytest.mark.parametrize("crc", [True, False], ids=["local disk", "object store"])
+def test_going_back_forgets_later_batches_and_only_to_where_it_can(crc):
+    storage = MemoryStorage(checkpoint(10, crc=crc))
     snapshot = read(storage)
     assert end_of(snapshot, 6) == at(p0=21, p1=14)
 

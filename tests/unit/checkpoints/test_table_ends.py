@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gluepot.commit import FILES, Journal, Target, Write, live, place_digest, publish
@@ -79,6 +81,19 @@ def test_a_driver_that_publishes_while_the_tables_are_read_ends_the_rewind(stora
         begin_anew(storage, snapshot, again.start, mine, FakeClock(1.8e9), again)
     assert again.start.ends() == {("t", 0): 12, ("t", 1): 8}
     assert sum(len(one.files) > 0 for one in live(open_storage(place))) == 4
+
+
+def test_a_rewind_whose_lease_was_lost_meanwhile_moves_nothing(storage):
+    storage.put("commits/4", storage.get("commits/3"))
+    before = {key for key in storage.list("") if "gluepot/" not in key}
+    clock = FakeClock(1.0)
+    with lease.take(storage, clock, host="here", ttl_secs=600.0) as mine:
+        owner = {"number": 2, "token": 9**20, "host": "there", "pid": 1}
+        storage.put("gluepot/lease/2.json", json.dumps(owner).encode())
+        clock.sleep(301.0)  # this process was suspended
+        with pytest.raises(LeaseHeld, match="another driver took over"):
+            begin_anew(storage, read(storage), at(p0=1), mine, clock)
+    assert {key for key in storage.list("") if "gluepot/" not in key} == before
 
 
 def test_a_batch_that_only_some_writes_hold_is_taken_back_if_its_checkpoint_was_lost(tmp_path, place):

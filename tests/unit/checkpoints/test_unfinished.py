@@ -113,6 +113,20 @@ def test_nothing_is_taken_back_if_a_part_could_not_be(tmp_path):
         take_back(storage, BATCH, 2, {})
 
 
+def test_of_a_table_that_the_journal_does_not_name_only_writes_of_the_batch_are_taken_back(tmp_path):
+    storage, place = open_storage(str(tmp_path / "ck")), str(tmp_path / "table")
+    held = [
+        replace(written(*one), key=CommitKey(*one, ctx, place_digest(place)))
+        for one, ctx in (((QUERY, 4), "mine"), ((QUERY, 3), "earlier"), (("other", 4), "another query's"))
+    ]
+    before = CommitRecord(CommitKey(QUERY, 4, "taken back before", place_digest(place)), 1)
+    take_back(storage, BATCH, 2, {place: [*held, before]})
+    taken = [
+        CommitRecord.from_bytes(open_storage(place).get(key)) for key in open_storage(place).list("_gluepot/commits")
+    ]
+    assert [(one.key.query_id, one.key.batch_id, one.key.ctx) for one in taken] == [(QUERY, 4, "mine")]
+
+
 def test_a_driver_that_runs_on_finds_its_batch_taken_back(tmp_path):
     storage, table = open_storage(str(tmp_path / "ck")), str(tmp_path / "table")
     journal = Journal(storage, 1)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass, replace
 
 import pytest
@@ -43,6 +44,7 @@ def owned_elsewhere(storage: Storage, beat: Beat | None) -> None:
         (Beat(100.0, released=True), False, Free()),
         (Beat(100.0), True, Free()),  # the kernel says that the process ended
         (Beat(100.0), False, Taken()),
+        (Beat(86.0), False, Unclear()),
         (Beat(80.0), False, Unclear()),  # stopped for longer than the lease, or the clock was set forward
         (Beat(500.0), False, Unclear()),  # the clock was set back
         (None, True, Free()),
@@ -72,6 +74,12 @@ def test_a_second_driver_is_refused_with_the_name_of_the_first(storage):
         take(storage, SystemClock(), host=HERE)
 
 
+def test_a_later_owner_is_refused_to_others_as_the_first_one_is(storage):
+    for _ in range(2):
+        with take(storage, SystemClock(), host=HERE), pytest.raises(LeaseHeld, match=r"process \d+ on here"):
+            take(storage, SystemClock(), host=HERE)
+
+
 def test_a_lease_that_was_left_is_taken_at_once_with_a_higher_token(storage):
     clock = FakeClock(1.0)
     with take(storage, clock, host=HERE) as first:
@@ -79,6 +87,35 @@ def test_a_lease_that_was_left_is_taken_at_once_with_a_higher_token(storage):
     with take(storage, clock, host=THERE) as second:
         assert second.token > first.token
     assert clock.waits == []
+
+
+def test_a_lease_that_was_left_keeps_no_lock(storage):
+    lease = take(storage, FakeClock(1.0), host=HERE)
+    assert storage.lock("gluepot/lease/1.lock") is None
+    lease.__exit__()
+    assert storage.lock("gluepot/lease/1.lock") is not None
+
+
+def test_a_renewal_that_is_under_way_does_not_take_back_that_the_lease_was_left(tmp_path):
+    begun, left = threading.Event(), threading.Event()
+
+    class Slow(LocalStorage):
+        def put(self, key: str, data: bytes) -> None:
+            if threading.current_thread() is not threading.main_thread():
+                begun.set()
+                left.wait(0.02)  # in vain, because an owner that leaves waits for its renewal
+            super().put(key, data)
+            if json.loads(data)["released"]:
+                left.set()
+
+    others = threading.enumerate()
+    lease = take(Slow(tmp_path), FakeClock(1.0), host=HERE, ttl_secs=0.003)
+    (renewer,) = (one for one in threading.enumerate() if one not in others)
+    assert renewer.daemon  # so it keeps no process alive
+    assert begun.wait(5)
+    lease.__exit__()
+    renewer.join(5)
+    assert json.loads((tmp_path / "gluepot/lease/1.beat").read_text())["released"]
 
 
 def test_a_driver_elsewhere_whose_beat_stands_still_is_taken_over_after_a_lease_time(storage):
@@ -188,6 +225,7 @@ def test_an_owner_whose_beats_did_not_go_out_asks_before_it_begins_a_batch(stora
         lease.check()
         with pytest.raises(LeaseHeld, match="another driver took over"):
             lease.confirm()
+        assert json.loads(storage.get("gluepot/lease/1.beat"))["epoch"] == 1.0
 
 
 def test_an_owner_that_cannot_ask_begins_no_batch(tmp_path):
@@ -207,7 +245,8 @@ def test_an_owner_that_cannot_ask_begins_no_batch(tmp_path):
         gone.clear()
         lease.confirm()
         gone.append(True)
-        lease.confirm()  # it has just been renewed
+        clock.sleep(300.0)
+        lease.confirm()  # it was renewed half a lease time ago
 
 
 def test_only_the_last_owners_are_kept(storage):
@@ -224,6 +263,25 @@ def test_a_command_can_ask_who_holds_a_checkpoint(storage):
         assert held is not None
         assert held.number == 1
     assert holder(storage, SystemClock(), host=HERE) is None
+
+
+def test_a_command_that_asks_keeps_no_lock(storage):
+    locks = []
+
+    class Remembered(LocalStorage):
+        """Keeps each lock, which would else end when it is forgotten."""
+
+        def lock(self, key: str):
+            locks.append(super().lock(key))
+            return locks[-1]
+
+    owned_elsewhere(storage, None)
+    owner = json.loads(storage.get("gluepot/lease/1.json")) | {"host": HERE, "locked": True}
+    storage.put("gluepot/lease/1.json", json.dumps(owner).encode())
+    clock = FakeClock(1.0)
+    for _ in range(2):  # the owner's process has ended
+        assert holder(Remembered(storage.root), clock, host=HERE) is None
+    assert (len(locks), clock.waits) == (2, [])
 
 
 def test_a_torn_owner_file_names_itself(storage):

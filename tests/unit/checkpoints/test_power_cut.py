@@ -8,7 +8,9 @@ import pytest
 
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError
+from gluepot.streaming.checkpoints.diagnosis import diagnose
 from gluepot.streaming.checkpoints.names import METADATA, checksum_of
+from gluepot.streaming.checkpoints.snapshot import read
 from gluepot.streaming.checkpoints.start import prepare
 from tests.unit.checkpoints.made import QUERY, Fresh, GoesOn, RunsAgain, checkpoint, spark_start
 from tests.unit.commit.worlds import MemoryStorage
@@ -84,8 +86,25 @@ def test_a_start_begins_again_if_no_function_was_called(metadata, planned):
     ],
 )
 def test_what_was_flushed_before_a_function_was_called_is_not_a_power_cuts_and_is_refused(key, state):
+    files = torn(checkpoint(LAST + 1), key, state)
+    storage = MemoryStorage(dict(files))
     with pytest.raises(CheckpointError, match=r"run `gluepot checkpoint "):
-        started(torn(checkpoint(LAST + 1), key, state))
+        prepare(storage, CLOCK)
+    assert storage.files == files
+
+
+def test_an_entry_that_a_later_version_of_spark_wrote_is_refused_and_stays():
+    files = checkpoint(LAST + 2, done=LAST + 1, crc=False)
+    storage = MemoryStorage(files | {f"offsets/{LAST + 1}": files[f"offsets/{LAST + 1}"].replace(b"v1", b"v2", 1)})
+    with pytest.raises(CheckpointError, match=f"offsets/{LAST + 1} is of version v2, this Gluepot knows v1"):
+        prepare(storage, CLOCK)
+    assert storage.files[f"offsets/{LAST + 1}"].startswith(b"v2")
+
+
+def test_no_checksum_of_a_lost_entry_stays_for_later_starts_to_find():
+    storage = MemoryStorage(torn(checkpoint(LAST + 1), f"commits/{LAST}", "gone but for its checksum"))
+    prepare(storage, CLOCK)
+    assert diagnose(read(storage)) == []
 
 
 def test_a_torn_commit_is_set_aside_also_if_the_entry_of_its_batch_was_purged():

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import threading
 from dataclasses import dataclass, replace
 
@@ -69,6 +71,13 @@ def test_tokens_follow_the_clock_and_grow_even_when_it_does_not():
     assert next_owner(OWNER, HERE, 1, 0.001, "nonce", locked=True).number == 4
 
 
+def test_an_owner_names_its_machine_and_process(storage):
+    with take(storage, FakeClock(1.0)):
+        owner = json.loads(storage.get("gluepot/lease/1.json"))
+        assert (owner["host"], owner["pid"]) == (socket.gethostname(), os.getpid())
+        assert holder(storage, FakeClock(1.0)) is not None
+
+
 def test_a_second_driver_is_refused_with_the_name_of_the_first(storage):
     with take(storage, SystemClock(), host=HERE), pytest.raises(LeaseHeld, match=r"belongs to process \d+ on here"):
         take(storage, SystemClock(), host=HERE)
@@ -118,8 +127,9 @@ def test_a_renewal_that_is_under_way_does_not_take_back_that_the_lease_was_left(
     assert json.loads((tmp_path / "gluepot/lease/1.beat").read_text())["released"]
 
 
-def test_a_driver_elsewhere_whose_beat_stands_still_is_taken_over_after_a_lease_time(storage):
-    owned_elsewhere(storage, Beat(100.0))
+@pytest.mark.parametrize("beat", [Beat(100.0), None], ids=["it stopped", "it died at once"])
+def test_a_driver_elsewhere_whose_beat_stands_still_is_taken_over_after_a_lease_time(storage, beat):
+    owned_elsewhere(storage, beat)
     clock = FakeClock(1.0)
     with take(storage, clock, host=HERE, ttl_secs=15.0) as lease:
         assert lease.token == 16_000  # the time it is then
@@ -196,13 +206,33 @@ def test_a_lost_reply_to_our_own_creation_is_no_other_driver(storage):
         assert lease.token == 1000
 
 
-def test_of_two_that_come_in_the_same_instant_one_is_refused(storage):
-    class Overtaken(LocalStorage):
+@pytest.mark.parametrize("kind", [LocalStorage, WithoutLocks])
+def test_of_two_that_come_in_the_same_instant_one_is_refused_and_keeps_no_lock(storage, kind):
+    class Overtaken(kind):
         def create(self, key: str, data: bytes) -> bool:
             return super().create(key, data.replace(b"ours", b"theirs")) and super().create(key, data)
 
-    with pytest.raises(LeaseHeld, match="at this moment"):
+    with pytest.raises(LeaseHeld) as refused:
         take(Overtaken(storage.root), FakeClock(1.0), host=HERE, nonce="ours")
+    assert storage.lock("gluepot/lease/1.lock") is not None
+    assert "at this moment" in str(refused.value)  # it is kept until here, with the lock if that was not released
+
+
+def test_a_listing_that_still_names_a_removed_owner_is_not_believed(storage):
+    class OutOfDate(LocalStorage):
+        def list(self, folder, skip=()):
+            return [*super().list(folder, skip), "gluepot/lease/9.json"]
+
+        def get(self, key: str) -> bytes:
+            assert asked.count(key) < 3
+            asked.append(key)
+            return super().get(key)
+
+    asked: list[str] = []
+    with take(storage, FakeClock(1.0), host=HERE):
+        pass
+    with take(OutOfDate(storage.root), FakeClock(2.0), host=THERE):
+        assert json.loads(storage.get("gluepot/lease/2.json"))["host"] == THERE
 
 
 def test_an_owner_learns_that_another_one_came(storage):

@@ -46,6 +46,21 @@ def test_an_entry_is_rebuilt_only_with_proof():
     assert rebuilt(log[0], entries(*positions(4))[3]) is None
 
 
+@pytest.mark.parametrize("broken", [None, Damage("is empty")], ids=["missing", "empty"])
+@pytest.mark.parametrize("n", range(5))
+def test_only_an_entry_between_two_others_follows_from_them(n, broken):
+    held = positions(5)
+    log = entries(*held)
+    del log[n]
+    chain = judge(log if broken is None else log | {n: broken})
+    assert {at: one.positions for at, one in chain.proven.items()} == ({n: [held[n]]} if 0 < n < 4 else {})
+    assert (chain.sound, chain.top) == ({0, 1, 2, 3, 4} - {n}, 3 if n == 4 else 4)
+
+
+def test_without_entries_there_is_no_newest_batch():
+    assert judge({}).top == judge({0: Damage("is empty")}).top == -1
+
+
 def test_a_partition_that_appears_is_part_of_the_proof():
     held = positions(2)
     grown = Positions(held[1].stream_ids, held[1].spans | {("t", 7): Span(0, 4)}, held[1].after)

@@ -83,7 +83,8 @@ def test_offsets_are_read_with_the_ids_the_checkpoint_knows():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "earliest", "[1]", "{}", '{"t":{"0":-2}}', '{"t":{"0":"4"}}', '{"t":{"x":4}}', '{"t":3}']
+    "text",
+    ["", "earliest", "[1]", "{}", '{"t":{"0":-2}}', '{"t":{"0":"4"}}', '{"t":{"0":true}}', '{"t":{"x":4}}', '{"t":3}'],
 )
 def test_offsets_that_say_nothing_clear_are_refused(text):
     with pytest.raises(ConfigError, match=r"--to-offsets is .*use"):

@@ -83,7 +83,7 @@ def cursor_input(read_on: ReadOn, ctx: str, run: JobRun | None) -> SplitInput:
     if marks is None or not ctx:
         if marks:
             log.warning("source_not_bookmarked", hint="give it a transformation_ctx")
-        return _split(read_on(None)[0], ctx)
+        return SplitInput(RecordsSource(ctx), _splits(read_on(None)[0]))
     if marks.between:
         raise ConfigError(
             f"The source of ctx {ctx!r} knows where to continue but not where to end, so it cannot read the input of a"
@@ -92,10 +92,10 @@ def cursor_input(read_on: ReadOn, ctx: str, run: JobRun | None) -> SplitInput:
     name = marks.next_read(ctx)
     before = cursor_of(marks.bodies(name))
     records, after = read_on(before)
-    made = _split(records, ctx)
-    marks.planned(name, _digest(made), None if after == before else Change(_body(after, ctx), extends=False))
-    log.info("cursor_planned", ctx=ctx, after=before, upto=after, records=sum(len(one.values) for one in _of(made)))
-    return made
+    splits = _splits(records)
+    marks.planned(name, _digest(splits), None if after == before else Change(_body(after, ctx), extends=False))
+    log.info("cursor_planned", ctx=ctx, after=before, upto=after, records=sum(len(one.values) for one in splits))
+    return SplitInput(RecordsSource(ctx), splits)
 
 
 def cursor_of(bodies: Sequence[str]) -> Cursor:
@@ -131,21 +131,15 @@ def _body(cursor: Cursor, ctx: str) -> str:
     return text
 
 
-def _split(records: Iterable[Mapping[str, Any]], ctx: str) -> SplitInput:
+def _splits(records: Iterable[Mapping[str, Any]]) -> tuple[RecordsSplit, ...]:
     values = [json_bytes(record) for record in records]
     cuts = range(0, len(values), _RECORDS_PER_SPLIT)
-    return SplitInput(
-        RecordsSource(ctx), tuple(RecordsSplit(tuple(values[at : at + _RECORDS_PER_SPLIT])) for at in cuts)
-    )
+    return tuple(RecordsSplit(tuple(values[at : at + _RECORDS_PER_SPLIT])) for at in cuts)
 
 
-def _of(made: SplitInput) -> Iterator[RecordsSplit]:
-    return (split for split in made.splits if isinstance(split, RecordsSplit))
-
-
-def _digest(made: SplitInput) -> str:
+def _digest(splits: Iterable[RecordsSplit]) -> str:
     digest = hashlib.sha256()
-    for split in _of(made):
+    for split in splits:
         for value in split.values:
             digest.update(len(value).to_bytes(8) + value)
     return digest.hexdigest()

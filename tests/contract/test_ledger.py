@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from gluepot.bookmarks import jobrun
-from gluepot.bookmarks.ledger import Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger
+from gluepot.bookmarks.ledger import Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger, tables
 from gluepot.bookmarks.ledger.edit import Edited, fork, pause, reset, rewind
 from gluepot.bookmarks.ledger.lease import Heartbeat, begin_run
 from gluepot.bookmarks.ledger.portable import export_job, import_job
+from gluepot.core import logging
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, ConfigError, LeaseHeld
 
@@ -41,6 +44,10 @@ def begin(ledger: Ledger, run_id: str = "jr_1", option: str = "enable", job: str
 
 def succeed(ledger: Ledger, run_id: str, *, job: str = "clicks", **bodies: str) -> int:
     return ledger.commit(begin(ledger, run_id, job=job), {ctx: Change(body) for ctx, body in bodies.items()})
+
+
+def heartbeats() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "gluepot-job-lease"]
 
 
 def numbers(ledger: Ledger) -> tuple[int, int, int]:
@@ -115,6 +122,14 @@ def test_a_paused_job_saves_nothing_until_it_is_resumed(ledger):
     assert ledger.job("clicks").state == 1
     pause(ledger, "clicks", ACTOR, paused=False)
     assert succeed(ledger, "jr_3", source="3") == 2
+
+
+def test_a_pause_refuses_the_commit_of_a_run_that_has_begun(ledger):
+    run = begin(ledger)
+    pause(ledger, "clicks", ACTOR, paused=True)
+    assert numbers(ledger) == (2, 1, 0)
+    with pytest.raises(VersionMismatch, match=r"Expected version 1 but found version 2"):
+        ledger.commit(run, {"source": Change("1")})
 
 
 def test_a_commit_after_a_reset_is_refused_in_glues_words(ledger):
@@ -204,12 +219,27 @@ def test_of_many_runs_at_once_exactly_one_begins(ledger):
 def test_the_heartbeat_renews_the_lease(ledger):
     run = begin(ledger)
     heartbeat = Heartbeat(ledger, run, ttl_secs=0.03)
+    (thread,) = heartbeats()
     for _ in range(1000):
-        if ledger.lease("clicks").beat:
+        if ledger.lease("clicks").beat > 1:
             break
     heartbeat.stop()
-    assert not heartbeat._thread.is_alive()
-    assert ledger.lease("clicks").beat > 0
+    assert heartbeats() == []
+    assert ledger.lease("clicks").beat > 1
+    assert thread.daemon, "a script that ends without a commit ends its process"
+
+
+def test_the_heartbeat_of_a_run_that_was_taken_over_says_so_once_and_ends(ledger):
+    run = begin(ledger)
+    ledger.begin(RunStart("clicks", "jr_2", "enable"), ELSEWHERE, ledger.lease("clicks"))
+    lines = []
+    with logging.heard_by(lines.append):
+        heartbeat = Heartbeat(ledger, run, ttl_secs=0.003)
+        for thread in heartbeats():
+            thread.join(10)
+        assert heartbeats() == []
+        heartbeat.stop()
+    assert [(line["event"], line["job"]) for line in lines] == [("job_lease_lost", "clicks")]
 
 
 def test_a_rewind_restores_an_earlier_state_and_loses_no_version(ledger):
@@ -231,6 +261,13 @@ def test_a_rewind_to_before_a_context_existed_empties_it(ledger):
     rewind(ledger, "clicks", ACTOR, to_state=1)
     assert ledger.state("clicks", "second", 3) == []
     assert ledger.state("clicks", "first", 3) == ["1"]
+
+
+def test_a_rewind_to_the_present_state_changes_no_bookmark(ledger):
+    succeed(ledger, "jr_1", source="1")
+    succeed(ledger, "jr_2", source="2")
+    assert rewind(ledger, "clicks", ACTOR, to_state=2) == Edited("clicks", 2, 3)
+    assert ledger.state("clicks", "source", 3) == ["1", "2"]
 
 
 @pytest.mark.parametrize("state", [-1, 2])
@@ -257,10 +294,20 @@ def test_edits_are_audited(ledger):
     succeed(ledger, "jr_1", source="1")
     reset(ledger, "clicks", ACTOR)
     rewind(ledger, "clicks", ACTOR, to_state=1)
-    assert [(entry.action, entry.actor, entry.before, entry.after) for entry in ledger.audit("clicks")] == [
-        ("rewind", ACTOR, 2, 3),
-        ("reset", ACTOR, 1, 2),
+    reset(ledger, "clicks", ACTOR, ctx="source")
+    pause(ledger, "clicks", ACTOR, paused=True)
+    pause(ledger, "clicks", ACTOR, paused=False)
+    succeed(ledger, "jr_2", job="views", source="1")
+    reset(ledger, "views", ACTOR)
+    entries = [(entry.action, entry.detail, entry.before, entry.after) for entry in ledger.audit("clicks")]
+    assert entries == [
+        ("resume", "all contexts", 4, 4),
+        ("pause", "all contexts", 4, 4),
+        ("reset", "ctx source", 3, 4),
+        ("rewind", "to state 1", 2, 3),
+        ("reset", "all contexts", 1, 2),
     ]
+    assert {(entry.actor, entry.at_ms) for entry in ledger.audit("clicks")} == {(ACTOR, 1_000_000_000)}
 
 
 def test_a_fork_starts_where_the_other_job_stands_and_goes_its_own_way(ledger):
@@ -274,9 +321,54 @@ def test_a_fork_starts_where_the_other_job_stands_and_goes_its_own_way(ledger):
     assert forked.uid != ledger.job("clicks").uid
 
 
+def test_a_fork_of_a_job_that_has_read_nothing_begins_with_nothing(ledger):
+    begin(ledger)
+    assert fork(ledger, "clicks", ACTOR, "clicks-next") == Edited("clicks-next", 0, 0)
+    assert ledger.job("clicks-next").state == 0
+
+
+def test_a_fork_to_a_job_that_exists_is_refused(ledger):
+    succeed(ledger, "jr_1", source="1")
+    succeed(ledger, "jr_1", job="views", source="a")
+    with pytest.raises(ConfigError, match="There is a job 'views' already"):
+        fork(ledger, "clicks", ACTOR, "views")
+    assert ledger.state("views", "source", 1) == ["a"]
+
+
 def test_a_run_knows_what_it_published(ledger):
     ledger.commit(begin(ledger), {}, [LedgerWrite("sink", "/data/clicks", 10, 2)])
     assert ledger.writes(ledger.run("clicks", "jr_1")) == [LedgerWrite("sink", "/data/clicks", 10, 2)]
+
+
+def test_runs_are_listed_newest_first_those_of_one_job_or_of_all(ledger, clock):
+    ledger.fail(begin(ledger, "jr_1"), "no room")
+    clock.sleep(60)
+    succeed(ledger, "jr_1")
+    succeed(ledger, "jr_1", job="views")
+    assert [(run.job, run.attempt, run.status) for run in ledger.runs()] == [
+        ("views", 0, "committed"),
+        ("clicks", 1, "committed"),
+        ("clicks", 0, "failed"),
+    ]
+    assert [run.job for run in ledger.runs(limit=2)] == ["views", "clicks"]
+    newest, oldest = ledger.runs("clicks")
+    assert ledger.run("clicks", "jr_1") == newest
+    assert (oldest.error, oldest.started_ms, oldest.ended_ms) == ("no room", 1_000_000_000, 1_000_000_000)
+    assert (newest.error, newest.started_ms, newest.ended_ms) == (None, 1_000_060_000, 1_000_060_000)
+
+
+def test_a_run_that_has_ended_cannot_fail_afterwards(ledger):
+    run = begin(ledger)
+    ledger.commit(run, {})
+    ledger.fail(run, "too late")
+    assert (ledger.run("clicks", "jr_1").status, numbers(ledger)) == ("committed", (2, 2, 0))
+
+
+def test_the_contexts_of_a_state_are_those_that_have_a_bookmark_by_then(ledger):
+    succeed(ledger, "jr_1", first="1")
+    succeed(ledger, "jr_2", second="2")
+    succeed(ledger, "jr_3", job="views", third="3")
+    assert [ledger.contexts("clicks", at) for at in (0, 1, 2)] == [[], ["first"], ["first", "second"]]
 
 
 def test_an_unknown_job_is_named(ledger):
@@ -291,13 +383,36 @@ def test_an_export_imports_into_another_ledger_and_goes_on_there(ledger, tmp_pat
     other = open_ledger(f"sqlite:///{tmp_path}/other.db", clock)
     succeed(other, "jr_1", job="views", source="1")  # its rows have the same numbers
     rewind(other, "views", ACTOR, to_state=0)
-    import_job(other, export_job(ledger, "clicks"), ACTOR)
+    assert import_job(other, export_job(ledger, "clicks"), ACTOR) == Edited("clicks", 0, 3)
+    assert [(one.action, one.before, one.after) for one in other.audit("clicks")] == [
+        ("import", 0, 3),
+        ("rewind", 1, 2),
+    ]
     assert other.job("clicks") == ledger.job("clicks")
     assert other.history("clicks", "source") == ledger.history("clicks", "source")
     assert other.writes(other.run("clicks", "jr_2")) == [LedgerWrite("sink", "/t", 1, 1)]
     succeed(other, "jr_3", source="3")
     assert other.state("clicks", "source", other.job("clicks").state) == ["2", "3"]
     other.close()
+
+
+def test_an_export_leaves_out_a_run_in_progress_and_keeps_text_as_it_is(ledger, tmp_path, clock):
+    succeed(ledger, "jr_1", source="Zürich")
+    begin(ledger, "jr_2")
+    exported = export_job(ledger, "clicks")
+    assert "Zürich" in exported, "people read and compare exports"
+    other = open_ledger(f"sqlite:///{tmp_path}/other.db", clock)
+    import_job(other, exported, ACTOR)
+    assert [(run.run_id, run.status) for run in other.runs("clicks")] == [("jr_1", "committed")]
+    other.close()
+
+
+def test_an_export_of_a_newer_format_is_refused(ledger):
+    succeed(ledger, "jr_1", source="1")
+    newer = json.dumps({**json.loads(export_job(ledger, "clicks")), "format": 2, "job": {"name": "views", "state": 1}})
+    with pytest.raises(ConfigError, match="has format 2, this Gluepot knows 1; use a newer one"):
+        import_job(ledger, newer, ACTOR)
+    assert [job.name for job in ledger.jobs()] == ["clicks"]
 
 
 def test_an_import_over_a_job_is_refused(ledger):
@@ -341,6 +456,24 @@ def test_what_a_run_announces_is_known_to_its_next_attempt_and_gone_with_its_com
     assert ledger.announced(begin(ledger, job="another")) == []
     ledger.commit(run, {})
     assert ledger.announced(begin(ledger)) == []
+
+
+def test_a_commit_forgets_only_what_its_own_job_has_announced(ledger):
+    run, other = begin(ledger), begin(ledger, job="another")
+    ledger.announce(run, "a")
+    ledger.announce(other, "b")
+    ledger.commit(run, {})
+    assert ledger.announced(other) == ["b"]
+    with ledger.transaction() as connection:
+        assert connection.execute(select(tables.announced.c.write)).scalars().all() == ["b"]
+
+
+def test_what_a_failed_attempt_announced_is_still_known_after_a_paused_run(ledger):
+    run = begin(ledger)
+    ledger.announce(run, "a")
+    ledger.fail(run, "it died")
+    ledger.commit(begin(ledger, "jr_2", option="pause"), {})
+    assert ledger.announced(begin(ledger, "jr_3")) == ["a"]
 
 
 def test_a_run_that_was_taken_over_announces_nothing(ledger):

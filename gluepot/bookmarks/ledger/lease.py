@@ -10,12 +10,12 @@ import os
 import socket
 import threading
 
-from gluepot.bookmarks.ledger.ledger import Ledger, lease_held
+from gluepot.bookmarks.ledger.ledger import Ledger
 from gluepot.bookmarks.ledger.owner_lock import OwnerLock
 from gluepot.bookmarks.ledger.values import BegunRun, Held, Owner, RunStart
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
-from gluepot.core.leases import TTL_SECS, Free, Taken, is_gone, watch
+from gluepot.core.leases import TTL_SECS, Free, is_gone, watch
 from gluepot.core.logging import get_logger
 
 _BEATS_PER_TTL = 3
@@ -52,9 +52,8 @@ def begin_run(
     seen = ledger.lease(start.job)
     if seen is not None and not _is_gone(seen, here, lock):
         log.info("waiting_for_lease", job=start.job, run=seen.run_id, host=seen.owner.host, most_secs=ttl_secs)
-        if isinstance(watch(lambda: ledger.lease(start.job) or Free(), seen, clock, ttl_secs), Taken):
-            raise lease_held(start.job, ledger.lease(start.job) or seen)
-    run = ledger.begin(start, here, seen)
+        watch(lambda: ledger.lease(start.job) or Free(), seen, clock, ttl_secs)
+    run = ledger.begin(start, here, seen)  # refused if the owner has given a sign of life, which changed the lease
     if lock is not None:
         lock.mark(run.token)
     return run

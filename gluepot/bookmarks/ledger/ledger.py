@@ -94,7 +94,7 @@ class Ledger:
             job = _locked_job(connection, start.job)
             current = _held(connection, start.job)
             if current is not None and current != over:
-                raise lease_held(start.job, current)
+                raise _lease_held(start.job, current)
             token = self._take(connection, start, owner)
             job = _end_left_over(connection, job, self.now_ms())
             job = _update_job(connection, job, version=job.version + 1)
@@ -146,6 +146,7 @@ class Ledger:
                         ctx, state, parent, "commit", run.run_id, self.now_ms(), change.body
                     ))  # fmt: skip
                 job = _update_job(connection, job, state=state, run=job.run + 1)
+                connection.execute(delete(tables.announced).where(tables.announced.c.job == job.name))
             for write in writes:
                 connection.execute(
                     insert(tables.commits).values(
@@ -153,7 +154,6 @@ class Ledger:
                     )
                 )
             job = _update_job(connection, job, version=job.version + 1, attempt=0)
-            connection.execute(delete(tables.announced).where(tables.announced.c.job == job.name))
             self._end(connection, run, {"status": COMMITTED, "state": state})
             return job.state
 
@@ -165,7 +165,7 @@ class Ledger:
             return list(connection.execute(select(writes.c.write).where(mine).order_by(writes.c.id)).scalars())
 
     def announce(self, run: BegunRun, write: str) -> None:
-        """Record a write that a run is about to make; the record is kept until the job's next commit.
+        """Record a write that a run is about to make; the record is kept until a run of that number commits.
 
         Raises:
             VersionMismatch: the run has lost its lease to another one.
@@ -207,7 +207,7 @@ class Ledger:
         lease = tables.leases
         last = connection.execute(select(lease.c.token).where(lease.c.job == start.job)).scalar()
         # The token is at least the current time, so that a ledger that was restored from a copy repeats no token.
-        token = max((last or 0) + 1, self.now_ms())
+        token = self.now_ms() if last is None else max(last + 1, self.now_ms())
         row = {"token": token, "beat": 0, "held": True, "run_id": start.run_id, "host": owner.host, "pid": owner.pid}
         if last is None:
             connection.execute(insert(lease).values(job=start.job, **row))
@@ -307,14 +307,6 @@ class Ledger:
             return [AuditEntry(**row) for row in _rows(connection, query)]
 
 
-def lease_held(job: str, current: Held) -> LeaseHeld:
-    """Return the error for a run that finds another one running."""
-    return LeaseHeld(
-        f"job {job!r} is already running: run {current.run_id}, process {current.owner.pid} on {current.owner.host};"
-        " only one run of a job with bookmarks may run at a time, so start it again when that run has ended",
-    )
-
-
 def found_job(connection: Connection, name: str) -> Job:
     """Return a job's entry, locked until the transaction ends.
 
@@ -409,6 +401,14 @@ def _line(parents: Mapping[int, int | None]) -> list[int]:
         line.append(state)
         state = parents[state]
     return line[::-1]
+
+
+def _lease_held(job: str, current: Held) -> LeaseHeld:
+    """Return the error for a run that finds another one running."""
+    return LeaseHeld(
+        f"job {job!r} is already running: run {current.run_id}, process {current.owner.pid} on {current.owner.host};"
+        " only one run of a job with bookmarks may run at a time, so start it again when that run has ended",
+    )
 
 
 def _mismatch(run: BegunRun, job: Job) -> VersionMismatch:

@@ -71,8 +71,7 @@ def import_job(ledger: Ledger, text: str, actor: str, *, keep: bool = True) -> E
     with ledger.transaction(keep=keep) as connection:
         if not make_job(connection, name, job["uid"]):
             raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")
-        entry = {column: value for column, value in job.items() if column != "name"}
-        connection.execute(update(tables.jobs).where(tables.jobs.c.name == name).values(entry))
+        connection.execute(update(tables.jobs).where(tables.jobs.c.name == name).values(job))
         new_ids = {}
         for run in runs:
             row = {column: value for column, value in run.items() if column != "id"}

@@ -29,9 +29,17 @@ def superfluous(notes: Iterable[tuple[int, int]], now_ms: int) -> list[int]:
     seen: set[tuple[int, int]] = set()
     gone = []
     for state, at_ms in sorted(notes, reverse=True):
-        every_ms = next((every_ms for within_ms, every_ms in _KEPT if now_ms - at_ms <= within_ms), 0)
-        slot = (every_ms, at_ms // every_ms if every_ms else 0)
-        if not every_ms or slot in seen:
+        slot = _slot(now_ms - at_ms, at_ms)
+        if slot is None or slot in seen:
             gone.append(state)
-        seen.add(slot)
+        else:
+            seen.add(slot)
     return gone
+
+
+def _slot(age_ms: int, at_ms: int) -> tuple[int, int] | None:
+    """Return the interval that keeps one note, as its length and number; None for a note that is too old to keep."""
+    for within_ms, every_ms in _KEPT:
+        if age_ms <= within_ms:
+            return every_ms, at_ms // every_ms
+    return None

@@ -9,6 +9,7 @@ import pytest
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.cursor_input import cursor_input, cursor_of
 from gluepot.bookmarks.jobrun import Between, JobRun
+from gluepot.core import logging
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, ConfigError
 
@@ -93,6 +94,21 @@ def test_without_a_run_or_a_context_the_function_begins_anew(script):
     script.read(None)
     script.read(JobRun("copy", "jr_9"))
     assert script.asked == [None, None, None, None]
+
+
+@pytest.mark.parametrize(("with_run", "ctx", "warnings"), [(True, "", 1), (True, "pages", 0), (False, "", 0)])
+def test_a_source_that_a_run_with_bookmarks_cannot_remember_is_warned_of(script, with_run, ctx, warnings):
+    lines = []
+    run = script.begin() if with_run else None
+    with logging.heard_by(lines.append):
+        script.read(run, ctx)
+    assert [line["event"] for line in lines].count("source_not_bookmarked") == warnings
+
+
+def test_a_cursor_that_json_cannot_hold_is_refused(script):
+    script.pages = lambda cursor: ([], {1, 2})
+    with pytest.raises(ConfigError, match="The next cursor of ctx 'pages' is a set that JSON cannot hold"):
+        script.read(script.begin())
 
 
 def test_several_reads_of_a_context_have_cursors_of_their_own(script):

@@ -37,6 +37,11 @@ def test_a_time_that_is_asked_for_is_met_as_closely_as_its_age_allows(ages_ms):
             assert any(abs(one_ms - at_ms) < every_ms for one_ms in kept_ms), state
 
 
+def test_the_newest_note_of_an_interval_stays_and_the_others_are_named_newest_first():
+    notes = [(n, NOW_MS - 3 * DAY_MS + n) for n in (1, 2, 3)]
+    assert superfluous(notes, NOW_MS) == [2, 1]
+
+
 def test_notes_older_than_a_year_go():
     assert superfluous([(1, NOW_MS - 367 * DAY_MS), (2, NOW_MS - 366 * DAY_MS), (3, NOW_MS)], NOW_MS) == [1]
 
@@ -83,6 +88,21 @@ def test_the_notes_that_an_older_gluepot_left_go_too(ledger, clock):
         connection.execute(tables.jobs.update().values(state=3_000))
     ledger.mirror(run, "clicks", "{}")
     assert noted(ledger) == [3_001]
+
+
+def test_old_notes_are_looked_for_with_the_first_note_of_an_hour(ledger, clock):
+    run = ledger.begin(RunStart("job", "jr_1", "enable"), Owner("h", 1), None)
+    clock.sleep(HOUR_MS / 1000 - clock.epoch() % (HOUR_MS / 1000))
+    ledger.mirror(run, "clicks", "{}")
+    with ledger.transaction() as connection:
+        old = StateChange("clicks", 0, None, STREAM, "jr_0", NOW_MS - 400 * DAY_MS, "{}")
+        add_version(connection, "job", old)
+    clock.sleep(1800)
+    ledger.mirror(run, "clicks", "{}")
+    assert noted(ledger) == [0, 1, 2]
+    clock.sleep(1800)
+    ledger.mirror(run, "clicks", "{}")
+    assert noted(ledger) == [1, 2, 3]
 
 
 def test_what_a_rewind_rests_on_stays_and_so_do_the_bookmarks_of_others(ledger, clock):

@@ -525,3 +525,27 @@ def test_a_text_that_is_no_export_is_refused(ledger):
         import_job(ledger, "[]", ACTOR)
     with pytest.raises(ConfigError, match="not an export of a job"):
         import_job(ledger, text[:-9], ACTOR)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda plain: plain["job"].pop("uid"),
+        lambda plain: plain["runs"][0].pop("id"),
+        lambda plain: plain["runs"][0].pop("status"),
+        lambda plain: plain["runs"].clear(),
+        lambda plain: plain["bookmarks"][0].update(colour="red"),
+        lambda plain: plain["audit"].append(7),
+        lambda plain: plain["bookmarks"].extend(plain["bookmarks"]),
+    ],
+    ids=["no uid", "no id", "no status", "no runs", "unknown field", "no entry", "twice"],
+)
+def test_half_an_export_is_refused_and_leaves_nothing(ledger, tmp_path, clock, damage):
+    ledger.commit(begin(ledger), {"source": Change("1")}, [LedgerWrite("sink", "/t", 1, 1)])
+    plain = json.loads(export_job(ledger, "clicks"))
+    damage(plain)
+    other = open_ledger(f"sqlite:///{tmp_path}/other.db", clock)
+    with pytest.raises(ConfigError, match="not an export of a job"):
+        import_job(other, json.dumps(plain), ACTOR)
+    assert other.jobs() == []
+    other.close()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Table, insert, select, update
+from sqlalchemy import Connection, Table, insert, select, update
+from sqlalchemy.exc import CompileError, DataError, IntegrityError
 
 from gluepot.bookmarks.ledger import tables
 from gluepot.bookmarks.ledger.edit import Edited, note
@@ -57,33 +59,36 @@ def import_job(ledger: Ledger, text: str, actor: str, *, keep: bool = True) -> E
     """
     try:
         plain = json.loads(text)
-        job, runs, commits = plain["job"], plain["runs"], plain["commits"]
-        bookmarks, audit = plain["bookmarks"], plain["audit"]
-        name, state = str(job["name"]), int(job["state"])
         if plain["format"] != _FORMAT:
             raise ConfigError(
                 f"The export has format {plain['format']}, this Gluepot knows {_FORMAT}; use a newer one."
             )
-    except (ValueError, KeyError, TypeError) as error:
+        with ledger.transaction(keep=keep) as connection:
+            return _import(connection, plain, ledger.now_ms(), actor)
+    except (ValueError, KeyError, TypeError, AttributeError, CompileError, DataError, IntegrityError) as error:
         raise ConfigError(
             "The text is not an export of a job; make one with `gluepot bookmarks export JOB`."
         ) from error
-    with ledger.transaction(keep=keep) as connection:
-        if not make_job(connection, name, job["uid"]):
-            raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")
-        connection.execute(update(tables.jobs).where(tables.jobs.c.name == name).values(job))
-        new_ids = {}
-        for run in runs:
-            row = {column: value for column, value in run.items() if column != "id"}
-            done = connection.execute(insert(tables.runs).values(job=name, **row).returning(tables.runs.c.id))
-            new_ids[run["id"]] = done.scalar_one()
-        for commit in commits:
-            row = {column: value for column, value in commit.items() if column not in {"id", "run"}}
-            connection.execute(insert(tables.commits).values(run=new_ids[commit["run"]], **row))
-        for mark in bookmarks:
-            connection.execute(insert(tables.bookmarks).values(job=name, **mark))
-        for line in audit:
-            row = {column: value for column, value in line.items() if column != "id"}
-            connection.execute(insert(tables.audit).values(job=name, **row))
-        note(connection, ledger.now_ms(), actor, name, "import", f"at state {state}", 0, state)
+
+
+def _import(connection: Connection, plain: Mapping[str, Any], now_ms: int, actor: str) -> Edited:
+    job = plain["job"]
+    name, state = str(job["name"]), int(job["state"])
+    if not make_job(connection, name, job["uid"]):
+        raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")
+    connection.execute(update(tables.jobs).where(tables.jobs.c.name == name).values(job))
+    new_ids = {}
+    for run in plain["runs"]:
+        row = {column: value for column, value in run.items() if column != "id"}
+        done = connection.execute(insert(tables.runs).values(job=name, **row).returning(tables.runs.c.id))
+        new_ids[run["id"]] = done.scalar_one()
+    for commit in plain["commits"]:
+        row = {column: value for column, value in commit.items() if column not in {"id", "run"}}
+        connection.execute(insert(tables.commits).values(run=new_ids[commit["run"]], **row))
+    for mark in plain["bookmarks"]:
+        connection.execute(insert(tables.bookmarks).values(job=name, **mark))
+    for line in plain["audit"]:
+        row = {column: value for column, value in line.items() if column != "id"}
+        connection.execute(insert(tables.audit).values(job=name, **row))
+    note(connection, now_ms, actor, name, "import", f"at state {state}", 0, state)
     return Edited(name, 0, state)

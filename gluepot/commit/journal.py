@@ -131,6 +131,7 @@ class Journal:
             raise self._taken_over()
         own = _own(newest, storage)
         self._found = own.writes
+        self._first_batch: int | None = None
         self._state = self._next(newest, own.writes, own.repeats)
 
     @property
@@ -144,15 +145,19 @@ class Journal:
         Args:
             write: the write that is about to begin.
             batch_id: id of the batch.
-            used: the last batch of each known write.
+            used: the last batch of each write that this driver has made lately.
 
         Raises:
             LeaseHeld: a later driver has opened the journal.
         """
         with self._changing:
+            if self._first_batch is None:
+                self._first_batch = batch_id
             if write in self._state.writes:
                 return
-            kept = (one for one in self._state.writes if used.get(one, batch_id) >= batch_id - _KEPT_BATCHES)
+            # What earlier drivers have announced counts as a write of the first batch of this one.
+            first, oldest = self._first_batch, batch_id - _KEPT_BATCHES
+            kept = (one for one in self._state.writes if used.get(one, first) >= oldest)
             self._state = self._next(self._state, (*kept, write), self._state.repeats)
 
     @property

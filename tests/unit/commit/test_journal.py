@@ -78,13 +78,46 @@ def test_paths_that_are_used_no_more_are_left_out_so_that_the_file_stays_small()
     assert len(storage.list(FOLDER)) == 1
 
 
-def test_a_damaged_file_is_named_with_the_remedy():
+@pytest.mark.parametrize(("batch_id", "found"), [(10, {CLICKS, ORDERS}), (11, {ORDERS})])
+def test_a_path_is_left_out_when_ten_batches_have_not_used_it(batch_id, found):
+    storage = MemoryStorage()
+    journal = Journal(storage, 1)
+    journal.announce(CLICKS, 0, {CLICKS: 0})
+    journal.announce(ORDERS, batch_id, {CLICKS: 0, ORDERS: batch_id})
+    assert Journal(storage, 2).found == found
+
+
+def test_what_an_earlier_driver_announced_is_left_out_when_ten_batches_of_the_next_one_have_not_used_it():
+    storage = MemoryStorage()
+    Journal(storage, 1).announce(CLICKS, 6, {CLICKS: 6})
+    journal = Journal(storage, 2)
+    journal.announce(CLICKS, 7, {CLICKS: 7})
+    journal.announce(ORDERS, 17, {ORDERS: 17})
+    assert Journal(storage, 3).found == {CLICKS, ORDERS}
+    journal = Journal(storage, 4)
+    journal.announce(ORDERS, 18, {ORDERS: 18})
+    late = Write("files", "/lake/late", "sink")
+    journal.announce(late, 29, {ORDERS: 28, late: 29})
+    assert Journal(storage, 5).found == {ORDERS, late}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"), [(b"{", "is not as it was written"), (b'{"version": 2}', "has version 2; use a newer Gluepot")]
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_remedy(text, what):
     storage = MemoryStorage()
     Journal(storage, 1)
     (key,) = storage.list(FOLDER)
-    storage.files[key] = b"{"
-    with pytest.raises(CheckpointError, match=rf"{key} .*restore it, or remove it"):
+    storage.files[key] = text
+    with pytest.raises(CheckpointError, match=rf"{key} .*{what}; restore it, or remove it"):
         Journal(storage, 2)
+
+
+def test_files_of_other_names_are_left_alone():
+    storage = MemoryStorage({f"{FOLDER}/notes.txt": b"do not touch"})
+    Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})
+    assert Journal(storage, 2).found == {CLICKS}
+    assert f"{FOLDER}/notes.txt" in storage.files
 
 
 def test_a_copy_of_a_checkpoint_does_not_take_over_what_the_original_has_written():

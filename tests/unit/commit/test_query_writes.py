@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from contextlib import suppress
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 
 from gluepot.commit import FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover
 from gluepot.commit.publish import fence
-from gluepot.connectors.files.sink.layout import commit_key
+from gluepot.connectors.files.sink.layout import COMMITS, commit_key
 from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.core.errors import CheckpointError, LeaseHeld
 from tests.unit.commit.explore import manifest_rows
@@ -118,6 +119,32 @@ def test_a_table_that_was_written_before_there_was_a_journal_loses_what_is_not_r
     assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
 
 
+def test_a_manifest_of_the_older_layout_is_found_when_its_batch_is_written_again():
+    tables = {"t": MemoryStorage(url="t")}
+    target = Target(tables["t"], tables["t"])
+    publish(target, staged(target, RANGES, attempt="a", key=replace(KEY, batch_id=0, ctx="sink"), token=1))
+    (manifest,) = target.table.list(COMMITS)
+    tables["t"].files[f"{COMMITS}/{manifest.rsplit('/', 1)[1]}"] = tables["t"].files.pop(manifest)
+    driver = Driver(MemoryStorage(), tables, 2)
+    driver.begin(0)
+    driver.write("t")
+    driver.writes.settle()
+    assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
+
+
+def test_writes_of_other_queries_and_of_earlier_batches_are_not_taken_back():
+    tables = {"t": MemoryStorage(url="t")}
+    target = Target(tables["t"], tables["t"])
+    others = [CommitKey("another", 4, "theirs"), CommitKey("query-1", 3, "early")]
+    for number, key in enumerate(others):
+        publish(target, staged(target, [offsets(number, number + 1, "1")], attempt="a", key=key))
+    driver = Driver(MemoryStorage(), tables, 1)
+    driver.begin(4)
+    driver.write("t")
+    driver.writes.settle()
+    assert [one.key for one in live(tables["t"])] == [*others, CommitKey("query-1", 4, "sink")]
+
+
 def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_stages():
     rejects = MemoryStorage(url="rejects")
     first = Target(MemoryStorage(url="a"), rejects)
@@ -125,6 +152,86 @@ def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_st
     made = staged(first, RANGES, attempt="a", key=replace(KEY, target=place_digest("a")), rejected={"broken": 1})
     recover(second, KEY.query_id, 1, place_digest("b"))
     assert publish(first, made).rejects
+
+
+def test_a_driver_writes_under_a_key_that_it_has_taken_back_when_the_batch_runs_once_more():
+    checkpoint, tables = MemoryStorage(), {}
+    dead = Driver(checkpoint, tables, 1)
+    dead.begin(0)
+    dead.open("t", "second")  # and dies before it publishes
+    driver = Driver(checkpoint, tables, 2)
+    driver.begin(0)
+    driver.write("t", "first")
+    driver.writes.settle()
+    driver.begin(0)
+    driver.write("t", "second")
+    driver.writes.settle()
+    assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_the_next_driver_does_not_look_for_paths_that_were_last_used_long_ago(restarts):
+    checkpoint, tables = MemoryStorage(), {}
+    driver = Driver(checkpoint, tables, 1)
+    for batch_id in range(600):
+        if restarts and batch_id % 200 == 50:
+            driver = Driver(checkpoint, tables, driver.token + 1)
+        driver.begin(batch_id)
+        path = Write(FILES, f"hour={batch_id // 120}", "sink")
+        driver.writes.announce(path, batch_id)
+    assert {one.place for one in Journal(checkpoint, driver.token + 1).found} == {"hour=3", "hour=4"}
+
+
+@pytest.mark.parametrize(("batch_id", "opened"), [(160, []), (161, [2])])
+def test_a_table_is_recovered_again_when_a_hundred_batches_have_not_written_to_it(batch_id, opened):
+    seen = []
+    driver = Driver(MemoryStorage(), {}, 1)
+    for number in (0, 60):
+        driver.begin(number)
+        driver.write("t")
+    driver.begin(batch_id)
+    driver.open("t", begin=lambda found: seen.append(len(found)))
+    assert seen == opened
+
+
+@pytest.mark.parametrize(("batch_id", "known"), [(100, {"odd", "even"}), (101, {"even"})])
+def test_a_write_is_forgotten_when_a_hundred_batches_have_not_made_it(batch_id, known):
+    class Notes:
+        found = frozenset()
+
+        def announce(self, write, batch_id, used):
+            self.used = used
+
+    class Undo:
+        def __call__(self, write, key):
+            return True
+
+    notes, undo = Notes(), Undo()
+    writes, held = QueryWrites("query-1", 1, notes), weakref.ref(undo)
+    writes.begin_attempt(0)
+    writes.announce(Write("postgresql", "odd", "sink"), 0, undo)
+    del undo
+    writes.begin_attempt(batch_id)
+    writes.announce(Write("postgresql", "even", "sink"), batch_id)
+    assert {one.place for one in notes.used} == known
+    assert (held() is not None) is ("odd" in known)
+
+
+def test_a_query_that_began_where_another_one_ended_may_leave_out_records_later():
+    tables = {"t": MemoryStorage(url="t")}
+    target = Target(tables["t"], tables["t"])
+    publish(target, staged(target, [offsets(0, 100)], attempt="a", key=replace(KEY, query_id="another", ctx="sink")))
+    driver = Driver(MemoryStorage(), tables, 1)
+    driver.begin(0)
+    table = driver.open("t")
+    first, third = (
+        Manifest(CommitKey(driver.query_id, batch_id, "sink"), ranges=[offsets(start, start + 10)])
+        for batch_id, start in ((0, 100), (2, 120))
+    )
+    with pytest.raises(CheckpointError, match="ends at offset 100"):
+        table.check(third, Origin("checkpoint"))
+    table.check(first, Origin("checkpoint"))
+    table.check(third, Origin("checkpoint"))
 
 
 class Base:
@@ -299,6 +406,7 @@ def test_a_batch_that_is_fenced_keeps_what_is_published_and_takes_no_more():
     slow.begin(3)
     slow.write("a")
     slow.writes.announce(Write(FILES, "b", "sink"), 3)
+    slow.writes.announce(Write("postgresql", "db odd", "sink", mode="append"), 3, Base("db").undo)
     Driver(checkpoint, tables, 2).writes.fence(3)
     for place in ("a", "b"):
         with pytest.raises(LeaseHeld):
@@ -308,6 +416,7 @@ def test_a_batch_that_is_fenced_keeps_what_is_published_and_takes_no_more():
     assert manifest_rows(tables["a"]) == visible(tables["a"]) == records(*RANGES)
     assert manifest_rows(tables["b"]) == []
     assert not any(key for key in tables["b"].list("") if "commits" not in key)
+    assert "db odd" not in tables
 
 
 def test_a_fence_gives_way_to_a_later_driver():

@@ -46,6 +46,7 @@ from gluepot.connectors.files.sink.layout import (
     rollup_index,
     rollup_index_key,
     rollup_key,
+    rollup_number,
     rollups_of_query,
 )
 from gluepot.core.errors import CheckpointError, TransientError
@@ -186,14 +187,12 @@ def _created(storage: Storage, index: Index) -> bool:
 
 
 def _clean(storage: Storage, index: Index) -> None:
-    """Remove rollups and indexes that neither an index nor the one before it uses."""
-    kept = {*index.files.values(), rollup_index_key(index.query_id, index.number)}
-    doomed = []
-    for key in storage.list(rollups_of_query(index.query_id)):
-        number = int(key.rsplit(".", 2)[1]) if key.endswith(".parquet") else (rollup_index(key) or ("", 0))[1]
-        if key not in kept and number < index.number - 1:
-            doomed.append(key)
-    storage.delete(doomed)
+    """Remove rollups and indexes that neither an index nor the one before it uses; leave files of other names."""
+    numbers = {key: rollup_number(key) for key in storage.list(rollups_of_query(index.query_id))}
+    used = set(index.files.values())
+    storage.delete(
+        key for key, number in numbers.items() if number is not None and number < index.number - 1 and key not in used
+    )
 
 
 def _newest(storage: Storage, folder: str) -> list[Index]:

@@ -176,6 +176,14 @@ def test_abort_removes_what_one_attempt_staged_and_nothing_else(target):
     assert leftovers(target.table) == [kept.parts[0].files[0].staged]
 
 
+def test_recover_removes_what_the_driver_itself_has_staged_and_leaves_what_a_later_one_stages(target):
+    for token in (1, 2):
+        staged(target, [FIRST], attempt="a", token=token)
+    later = staged(target, [FIRST], attempt="a", token=3)
+    recover(target, KEY.query_id, 2)
+    assert leftovers(target.table) == [later.parts[0].files[0].staged]
+
+
 def test_recover_touches_no_other_query(target):
     other = replace(KEY, query_id="query-2")
     manifest = staged(target, [FIRST], attempt="a", key=other)

@@ -39,6 +39,12 @@ def test_one_that_is_slow_finds_nothing_to_move_once_it_is_taken_for_dead():
     assert sorted(storage.files) == sorted(["one.parquet", "two.parquet", compaction_key(1)])
 
 
+def test_what_was_staged_by_one_that_died_before_it_wrote_its_intent_is_removed():
+    storage = MemoryStorage({"one.parquet": b"1", "two.parquet": b"2", STAGED: b"12"})
+    settle(storage, "other")
+    assert sorted(storage.files) == ["one.parquet", "two.parquet"]
+
+
 def test_a_record_of_a_newer_version_is_refused():
     newer = Compaction.from_bytes(Compaction(1, "o").to_bytes()).to_bytes().replace(b'"version": 1', b'"version": 2')
     with pytest.raises(CheckpointError, match="use a newer Gluepot"):

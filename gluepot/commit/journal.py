@@ -110,6 +110,9 @@ class State:
             raise CheckpointError(f"({len(text)} bytes) is not as it was written") from damaged
 
 
+_NOTHING = State(0, 0)
+
+
 class Journal:
     """The journal of one query in one driver. Safe to use from several threads.
 
@@ -126,7 +129,7 @@ class Journal:
         self._storage = storage
         self._token = token
         self._changing = Lock()
-        newest = _newest(storage) or State(0, 0)
+        newest = _newest(storage) or _NOTHING
         if newest.token > token:
             raise self._taken_over()
         own = _own(newest, storage)
@@ -227,7 +230,7 @@ def newest_state(storage: Storage) -> State:
 
 
 def _own(newest: State | None, storage: Storage) -> State:
-    return State(0, 0) if newest is None or newest.checkpoint != storage.url else newest
+    return _NOTHING if newest is None or newest.checkpoint != storage.url else newest
 
 
 def _newest(storage: Storage) -> State | None:
@@ -236,8 +239,8 @@ def _newest(storage: Storage) -> State | None:
         number = numbers.pop()
         try:
             return State.from_bytes(number, storage.get(_path(number)))
-        except FileNotFoundError:  # a listing may be older than the files
-            continue
+        except FileNotFoundError:
+            pass  # a listing may be older than the files
         except CheckpointError as damaged:
             raise CheckpointError(
                 f"{storage.url}/{_path(number)} {damaged}; restore it, or remove it if the newest batch was committed"
@@ -246,7 +249,7 @@ def _newest(storage: Storage) -> State | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    names = (key.rsplit("/", 1)[-1].removesuffix(".json") for key in storage.list(FOLDER))
+    names = (key.removeprefix(f"{FOLDER}/").removesuffix(".json") for key in storage.list(FOLDER))
     return sorted(int(name) for name in names if name.isdecimal())
 
 

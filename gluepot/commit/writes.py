@@ -326,7 +326,7 @@ class QueryWrites:
             table.rolled_up_before = before
 
     def _to_roll_up(self) -> Sequence[OpenTable]:
-        before = first_of_folder(max(self._batch_id, 0))
+        before = first_of_folder(self._batch_id)
         return [
             one
             for one in self._tables.values()

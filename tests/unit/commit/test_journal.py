@@ -180,7 +180,7 @@ def test_a_driver_that_was_taken_over_says_nothing_of_a_batch():
     assert late.repeats == ("query", 7)
 
 
-def test_a_batch_that_an_earlier_driver_names_at_this_very_moment_is_taken_over():
+def test_what_an_earlier_driver_names_at_this_very_moment_is_taken_over():
     class Overtaken(MemoryStorage):
         def create(self, key: str, data: bytes) -> bool:
             if key.endswith("/2.json") and (meanwhile := self.meanwhile):
@@ -192,8 +192,14 @@ def test_a_batch_that_an_earlier_driver_names_at_this_very_moment_is_taken_over(
 
     storage = Overtaken()
     early = Journal(storage, 1)
-    storage.meanwhile = lambda: early.repeat("query", 7)
-    assert Journal(storage, 2).repeats == ("query", 7)
+
+    def meanwhile():
+        early.repeat("query", 7)
+        early.announce(CLICKS, 7, {CLICKS: 7})
+
+    storage.meanwhile = meanwhile
+    late = Journal(storage, 2)
+    assert (late.repeats, late.found) == (("query", 7), {CLICKS})
 
 
 def test_a_copied_checkpoint_has_no_batch_that_runs_again(tmp_path):

@@ -197,11 +197,8 @@ def _clean(storage: Storage, index: Index) -> None:
 
 def _newest(storage: Storage, folder: str) -> list[Index]:
     for _ in range(_TRIES):
-        newest: dict[str, tuple[int, str]] = {}
-        for key in storage.list(folder):
-            if named := rollup_index(key):
-                query, number = named
-                newest[query] = max(newest.get(query, (0, "")), (number, key))
+        named = sorted((*one, key) for key in storage.list(folder) if (one := rollup_index(key)))
+        newest = {query: (number, key) for query, number, key in named}  # the last of each query
         with suppress(FileNotFoundError):  # a later index was created, and this one was removed
             return [_index(storage, number, key) for number, key in newest.values()]
     raise TransientError(f"the indexes of rollups in {storage.url} changed {_TRIES} times; try again")

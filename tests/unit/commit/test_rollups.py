@@ -424,6 +424,14 @@ def test_an_index_that_is_listed_and_always_gone_is_tried_again_later():
         live(Stale(rolled(table(*map(record, range(1000))), 1000).files))
 
 
+def test_the_newest_batches_are_known_of_queries_that_are_rolled_up_and_of_others():
+    records = (record(7, query_id="another"), *(record(one, previous=None) for one in (999, 5, 1000)))
+    storage = rolled(table(*records), 1000)
+    assert live(storage).newest_batches() == {Q: 1000, "another": 7}
+    storage.delete([commit_key(records[-1].key, 1)])
+    assert live(storage).newest_batches() == {Q: 999, "another": 7}
+
+
 def test_the_partition_keys_of_what_is_rolled_up_are_known():
     records = [with_columns(at, [("v", pa.int64())], text=False, key=key) for at, key in enumerate(("k", "", "a"))]
     storage = table(*records)

@@ -61,6 +61,12 @@ def test_an_earlier_driver_cannot_open_it_again():
         Journal(storage, 1)
 
 
+def test_a_driver_can_open_its_own_journal_again():
+    storage = MemoryStorage()
+    Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})
+    assert Journal(storage, 1).found == {CLICKS}
+
+
 def test_a_lost_reply_is_no_other_driver():
     storage = LostReplies()
     Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})

@@ -66,10 +66,11 @@ class Published:
 
     def newest_batches(self) -> Mapping[str, int]:
         """Return the last batch of each query."""
-        found = {query: max(index.summary.newest.values(), default=-1) for query, index in self.rolled_up.items()}
-        for record in self.tail:
-            found[record.key.query_id] = max(found.get(record.key.query_id, -1), record.key.batch_id)
-        return found
+        rolled_up = [
+            (query, batch) for query, index in self.rolled_up.items() for batch in index.summary.newest.values()
+        ]
+        # In order, so that the last batch of each query is the one that stays.
+        return dict(sorted([*rolled_up, *((one.key.query_id, one.key.batch_id) for one in self.tail)]))
 
     def missing(self) -> list[tuple[CommitKey, CommitKey]]:
         """Return the keys of missing manifests, each with the key of the later manifest that names it."""

@@ -110,6 +110,9 @@ class State:
             raise CheckpointError(f"({len(text)} bytes) is not as it was written") from damaged
 
 
+_NOTHING = State(0, 0)
+
+
 class Journal:
     """The journal of one query in one driver. Safe to use from several threads.
 
@@ -126,11 +129,12 @@ class Journal:
         self._storage = storage
         self._token = token
         self._changing = Lock()
-        newest = _newest(storage) or State(0, 0)
+        newest = _newest(storage) or _NOTHING
         if newest.token > token:
             raise self._taken_over()
         own = _own(newest, storage)
         self._found = own.writes
+        self._first_batch: int | None = None
         self._state = self._next(newest, own.writes, own.repeats)
 
     @property
@@ -144,15 +148,19 @@ class Journal:
         Args:
             write: the write that is about to begin.
             batch_id: id of the batch.
-            used: the last batch of each known write.
+            used: the last batch of each write that this driver has made lately.
 
         Raises:
             LeaseHeld: a later driver has opened the journal.
         """
         with self._changing:
+            if self._first_batch is None:
+                self._first_batch = batch_id
             if write in self._state.writes:
                 return
-            kept = (one for one in self._state.writes if used.get(one, batch_id) >= batch_id - _KEPT_BATCHES)
+            # What earlier drivers have announced counts as a write of the first batch of this one.
+            first, oldest = self._first_batch, batch_id - _KEPT_BATCHES
+            kept = (one for one in self._state.writes if used.get(one, first) >= oldest)
             self._state = self._next(self._state, (*kept, write), self._state.repeats)
 
     @property
@@ -222,7 +230,7 @@ def newest_state(storage: Storage) -> State:
 
 
 def _own(newest: State | None, storage: Storage) -> State:
-    return State(0, 0) if newest is None or newest.checkpoint != storage.url else newest
+    return _NOTHING if newest is None or newest.checkpoint != storage.url else newest
 
 
 def _newest(storage: Storage) -> State | None:
@@ -231,8 +239,8 @@ def _newest(storage: Storage) -> State | None:
         number = numbers.pop()
         try:
             return State.from_bytes(number, storage.get(_path(number)))
-        except FileNotFoundError:  # a listing may be older than the files
-            continue
+        except FileNotFoundError:
+            pass  # a listing may be older than the files
         except CheckpointError as damaged:
             raise CheckpointError(
                 f"{storage.url}/{_path(number)} {damaged}; restore it, or remove it if the newest batch was committed"
@@ -241,7 +249,7 @@ def _newest(storage: Storage) -> State | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    names = (key.rsplit("/", 1)[-1].removesuffix(".json") for key in storage.list(FOLDER))
+    names = (key.removeprefix(f"{FOLDER}/").removesuffix(".json") for key in storage.list(FOLDER))
     return sorted(int(name) for name in names if name.isdecimal())
 
 

@@ -39,7 +39,7 @@ class Links:
 
     def after(self, ctx: str, batch_id: int) -> Links:
         """Return the links after a batch was written; later batches have higher ids."""
-        _, last = self.by_ctx.get(ctx, (-1, -1))
+        last = max(self.by_ctx.get(ctx, ()), default=-1)
         if batch_id <= last:
             return self
         return Links({**self.by_ctx, ctx: (last, batch_id)})

@@ -161,8 +161,7 @@ class History:
 
     def after(self, written: Manifest) -> History:
         """Return the history after a write of this query was published."""
-        lanes = {(written.key.ctx, lane_of(one)) for one in written.ranges}
-        return self if lanes <= self.begun else replace(self, begun=self.begun | lanes)
+        return replace(self, begun=self.begun | {(written.key.ctx, lane_of(one)) for one in written.ranges})
 
 
 def judge(planned: Manifest, history: History, *, start_was_chosen: bool) -> Verdict:

@@ -46,6 +46,7 @@ from gluepot.connectors.files.sink.layout import (
     rollup_index,
     rollup_index_key,
     rollup_key,
+    rollup_number,
     rollups_of_query,
 )
 from gluepot.core.errors import CheckpointError, TransientError
@@ -186,23 +187,18 @@ def _created(storage: Storage, index: Index) -> bool:
 
 
 def _clean(storage: Storage, index: Index) -> None:
-    """Remove rollups and indexes that neither an index nor the one before it uses."""
-    kept = {*index.files.values(), rollup_index_key(index.query_id, index.number)}
-    doomed = []
-    for key in storage.list(rollups_of_query(index.query_id)):
-        number = int(key.rsplit(".", 2)[1]) if key.endswith(".parquet") else (rollup_index(key) or ("", 0))[1]
-        if key not in kept and number < index.number - 1:
-            doomed.append(key)
-    storage.delete(doomed)
+    """Remove rollups and indexes that neither an index nor the one before it uses; leave files of other names."""
+    numbers = {key: rollup_number(key) for key in storage.list(rollups_of_query(index.query_id))}
+    used = set(index.files.values())
+    storage.delete(
+        key for key, number in numbers.items() if number is not None and number < index.number - 1 and key not in used
+    )
 
 
 def _newest(storage: Storage, folder: str) -> list[Index]:
     for _ in range(_TRIES):
-        newest: dict[str, tuple[int, str]] = {}
-        for key in storage.list(folder):
-            if named := rollup_index(key):
-                query, number = named
-                newest[query] = max(newest.get(query, (0, "")), (number, key))
+        named = sorted((*one, key) for key in storage.list(folder) if (one := rollup_index(key)))
+        newest = {query: (number, key) for query, number, key in named}  # the last of each query
         with suppress(FileNotFoundError):  # a later index was created, and this one was removed
             return [_index(storage, number, key) for number, key in newest.values()]
     raise TransientError(f"the indexes of rollups in {storage.url} changed {_TRIES} times; try again")

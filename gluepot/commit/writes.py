@@ -220,8 +220,6 @@ class QueryWrites:
             # An attempt stages files where an earlier one of the same batch has left some to be removed.
             (self._background.look if batch_id > self._batch_id else self._background.finish)()
         with self._changing:
-            if batch_id != self._batch_id and self._batch_id >= 0:
-                self._inherited = frozenset()  # of the first batch of this driver, which is done
             self._batch_id = batch_id
             self._repeated.clear()
             self._used = {one: last for one, last in self._used.items() if last >= batch_id - _KEPT_BATCHES}
@@ -297,7 +295,7 @@ class QueryWrites:
         batches = [(one.key.ctx, one.key.batch_id) for one in published.tail if one.key.query_id == self.query_id]
         table.links = Links.of([*batches, *summary.newest.items()], key.batch_id)
         table.listed = frozenset(batches)
-        table.gone = [one for one in published.missing() if one[0].query_id == self.query_id]
+        table.gone = [(gone, by) for gone, by in published.missing() if gone.query_id == self.query_id]
         table.tally = Tally.of(published.tail, key, summary.rows_out)
         table.history = History.of(published.tail, self.query_id, published.summaries)
 
@@ -328,7 +326,7 @@ class QueryWrites:
             table.rolled_up_before = before
 
     def _to_roll_up(self) -> Sequence[OpenTable]:
-        before = first_of_folder(max(self._batch_id, 0))
+        before = first_of_folder(self._batch_id)
         return [
             one
             for one in self._tables.values()

@@ -41,6 +41,7 @@ STAGED_SUFFIX = ".staged"
 _COMPACTION = re.compile(rf"{COMPACTIONS}/[1-9][0-9]*\.json")
 _COMMIT = re.compile(rf"{COMMITS}/(?:[0-9a-f]{{32}}/([0-9]+)/)?([0-9a-f]{{32}})\.([1-9][0-9]*)\.json")
 _ROLLUP_INDEX = re.compile(rf"{ROLLUPS}/([0-9a-f]{{32}})/([1-9][0-9]*)\.json")
+_OF_ROLLUPS = re.compile(rf"{ROLLUPS}/[0-9a-f]{{32}}/(?:[0-9]+\.)?([1-9][0-9]*)\.(?:json|parquet)")
 
 FOLDER_BATCHES = 1000
 """How many batches have their manifests in one folder, and are rolled up together."""
@@ -135,6 +136,12 @@ def rollup_index(key: str) -> tuple[str, int] | None:
     """Return the query's digest and the number that an index's key names; None for the key of another file."""
     found = _ROLLUP_INDEX.fullmatch(key)
     return (found[1], int(found[2])) if found else None
+
+
+def rollup_number(key: str) -> int | None:
+    """Return the number in the key of an index or of a rollup; None for the key of another file."""
+    found = _OF_ROLLUPS.fullmatch(key)
+    return int(found[1]) if found else None
 
 
 def compaction_key(number: int) -> str:

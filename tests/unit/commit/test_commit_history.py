@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pyarrow as pa
 import pytest
 
 from gluepot.commit.history import every, live, newest_generations, settled
-from gluepot.commit.record import CommitRecord
+from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.connectors.files.sink.layout import COMMITS, commit_key, write_and_generation
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
@@ -76,6 +79,25 @@ def test_a_batch_is_not_shown_before_the_one_that_was_published_first():
     """The first listing met batch 3 and, busy elsewhere in the folder, none of the newer ones."""
     records = {str(one.key.batch_id): one for one in map(record, (1, 2, 3, 4, 5))}
     assert [one.key.batch_id for one in settled(records, {"1", "3"})] == [1, 2, 3]
+
+
+def test_a_batch_is_shown_with_all_its_writes():
+    """The first listing met one write of the batch, and had passed the place of the other before that was made."""
+    records = {one.key.ctx: one for one in (record(3, ctx="first"), record(3, ctx="second"))}
+    assert settled(records, {"second"}) == list(records.values())
+
+
+def test_columns_count_as_recorded_before_a_write_if_an_earlier_batch_or_another_query_recorded_them():
+    def recorded(name: str, batch_id: int, query_id: str = "q1") -> CommitRecord:
+        columns = (bytes(pa.schema([(name, pa.int64())]).serialize()),)
+        file = FileEntry(f"{name}.parquet", 1, 1, 0, rejects=False)
+        return replace(record(batch_id, query_id=query_id), files=[file], columns=columns)
+
+    of_another, earlier = recorded("a", 9, "q0"), recorded("b", 5)
+    published = live(storage_with(of_another, earlier, recorded("c", 6), recorded("d", 7)))
+    for emptied in (frozenset(), frozenset({"old.parquet"})):
+        found = published.recorded_columns(CommitKey("q1", 6, "sink0"), emptied)
+        assert found == [*of_another.columns, *earlier.columns]
 
 
 def test_a_query_that_the_first_listing_did_not_meet_is_not_shown_in_part():

@@ -112,6 +112,7 @@ def test_a_driver_that_is_overtaken_between_looking_and_creating_is_told(target,
             record = CommitRecord.of(Manifest(KEY, [ManifestPart(ranges=[SECOND])], token=other), 1)
             return super().create(key, record.to_bytes()) and super().create(key, data)
 
+    staged(target, [FIRST], attempt="b")  # of a task that was tried twice
     late = Overtaken(target.table.files)
     with pytest.raises(error, match=message):
         publish(Target(late, late), staged(target, [FIRST], attempt="a"))
@@ -176,6 +177,14 @@ def test_abort_removes_what_one_attempt_staged_and_nothing_else(target):
     assert leftovers(target.table) == [kept.parts[0].files[0].staged]
 
 
+def test_recover_removes_what_the_driver_itself_has_staged_and_leaves_what_a_later_one_stages(target):
+    for token in (1, 2):
+        staged(target, [FIRST], attempt="a", token=token)
+    later = staged(target, [FIRST], attempt="a", token=3)
+    recover(target, KEY.query_id, 2)
+    assert leftovers(target.table) == [later.parts[0].files[0].staged]
+
+
 def test_recover_touches_no_other_query(target):
     other = replace(KEY, query_id="query-2")
     manifest = staged(target, [FIRST], attempt="a", key=other)
@@ -232,6 +241,54 @@ def test_the_manifest_says_when_it_was_made(target):
     record = published(target, KEY)
     assert record is not None
     assert record.committed_at_epoch_ms == 1_700_000_000_500
+
+
+def test_what_an_earlier_try_of_the_same_driver_has_moved_is_removed(target):
+    class AnswersLost(MemoryStorage):
+        lost = True
+
+        def move(self, moves) -> None:
+            super().move(moves)
+            if self.lost:
+                self.lost = False
+                raise TransientError("no answer")
+
+    lossy = AnswersLost(target.table.files)
+    with pytest.raises(TransientError, match="no answer"):
+        publish(Target(lossy, lossy), staged(target, [FIRST], attempt="a"))
+    assert isinstance(publish(Target(lossy, lossy), staged(target, [FIRST], attempt="b")), Committed)
+    assert visible(target.table) == records(FIRST)
+    assert leftovers(target.table) == []
+
+
+def test_what_a_publication_superseded_is_removed_later_if_it_could_not_be_at_once(target):
+    class Refusing(MemoryStorage):
+        refuses = False
+
+        def delete(self, keys) -> None:
+            if self.refuses:
+                raise TransientError("no answer")
+            super().delete(keys)
+
+    storage = Refusing()
+    target = Target(storage, storage)
+    publish(target, staged(target, [FIRST], attempt="a"))
+    storage.refuses = True
+    with pytest.raises(TransientError, match="no answer"):
+        publish(target, staged(target, [SECOND], attempt="b"))
+    storage.refuses = False
+    assert isinstance(publish(target, staged(target, [SECOND], attempt="c")), AlreadyCommitted)
+    assert visible(storage) == records(SECOND)
+    assert leftovers(storage) == []
+
+
+def test_files_that_are_replaced_are_removed_from_their_own_folder_only():
+    other = {"day=1/run-7-0-d1.parquet": b"of another table"}
+    target = Target(MemoryStorage(), MemoryStorage(dict(other)))
+    for wanted in (FIRST, SECOND):
+        publish(target, staged(target, [wanted], attempt="a"))
+    assert visible(target.table) == records(SECOND)
+    assert target.rejects.files == other
 
 
 @pytest.mark.parametrize("delay", range(12))

@@ -61,6 +61,12 @@ def test_an_earlier_driver_cannot_open_it_again():
         Journal(storage, 1)
 
 
+def test_a_driver_can_open_its_own_journal_again():
+    storage = MemoryStorage()
+    Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})
+    assert Journal(storage, 1).found == {CLICKS}
+
+
 def test_a_lost_reply_is_no_other_driver():
     storage = LostReplies()
     Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})
@@ -78,13 +84,46 @@ def test_paths_that_are_used_no_more_are_left_out_so_that_the_file_stays_small()
     assert len(storage.list(FOLDER)) == 1
 
 
-def test_a_damaged_file_is_named_with_the_remedy():
+@pytest.mark.parametrize(("batch_id", "found"), [(10, {CLICKS, ORDERS}), (11, {ORDERS})])
+def test_a_path_is_left_out_when_ten_batches_have_not_used_it(batch_id, found):
+    storage = MemoryStorage()
+    journal = Journal(storage, 1)
+    journal.announce(CLICKS, 0, {CLICKS: 0})
+    journal.announce(ORDERS, batch_id, {CLICKS: 0, ORDERS: batch_id})
+    assert Journal(storage, 2).found == found
+
+
+def test_what_an_earlier_driver_announced_is_left_out_when_ten_batches_of_the_next_one_have_not_used_it():
+    storage = MemoryStorage()
+    Journal(storage, 1).announce(CLICKS, 6, {CLICKS: 6})
+    journal = Journal(storage, 2)
+    journal.announce(CLICKS, 7, {CLICKS: 7})
+    journal.announce(ORDERS, 17, {ORDERS: 17})
+    assert Journal(storage, 3).found == {CLICKS, ORDERS}
+    journal = Journal(storage, 4)
+    journal.announce(ORDERS, 18, {ORDERS: 18})
+    late = Write("files", "/lake/late", "sink")
+    journal.announce(late, 29, {ORDERS: 28, late: 29})
+    assert Journal(storage, 5).found == {ORDERS, late}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"), [(b"{", "is not as it was written"), (b'{"version": 2}', "has version 2; use a newer Gluepot")]
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_remedy(text, what):
     storage = MemoryStorage()
     Journal(storage, 1)
     (key,) = storage.list(FOLDER)
-    storage.files[key] = b"{"
-    with pytest.raises(CheckpointError, match=rf"{key} .*restore it, or remove it"):
+    storage.files[key] = text
+    with pytest.raises(CheckpointError, match=rf"{key} .*{what}; restore it, or remove it"):
         Journal(storage, 2)
+
+
+def test_files_of_other_names_are_left_alone():
+    storage = MemoryStorage({f"{FOLDER}/notes.txt": b"do not touch"})
+    Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})
+    assert Journal(storage, 2).found == {CLICKS}
+    assert f"{FOLDER}/notes.txt" in storage.files
 
 
 def test_a_copy_of_a_checkpoint_does_not_take_over_what_the_original_has_written():
@@ -147,7 +186,7 @@ def test_a_driver_that_was_taken_over_says_nothing_of_a_batch():
     assert late.repeats == ("query", 7)
 
 
-def test_a_batch_that_an_earlier_driver_names_at_this_very_moment_is_taken_over():
+def test_what_an_earlier_driver_names_at_this_very_moment_is_taken_over():
     class Overtaken(MemoryStorage):
         def create(self, key: str, data: bytes) -> bool:
             if key.endswith("/2.json") and (meanwhile := self.meanwhile):
@@ -159,8 +198,14 @@ def test_a_batch_that_an_earlier_driver_names_at_this_very_moment_is_taken_over(
 
     storage = Overtaken()
     early = Journal(storage, 1)
-    storage.meanwhile = lambda: early.repeat("query", 7)
-    assert Journal(storage, 2).repeats == ("query", 7)
+
+    def meanwhile():
+        early.repeat("query", 7)
+        early.announce(CLICKS, 7, {CLICKS: 7})
+
+    storage.meanwhile = meanwhile
+    late = Journal(storage, 2)
+    assert (late.repeats, late.found) == (("query", 7), {CLICKS})
 
 
 def test_a_copied_checkpoint_has_no_batch_that_runs_again(tmp_path):

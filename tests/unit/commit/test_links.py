@@ -12,8 +12,10 @@ def record(batch: int, previous: int | None, ctx: str = "sink") -> CommitRecord:
 
 
 def test_a_write_is_linked_to_the_last_batch_before_it_also_when_it_is_written_again():
+    assert Links.of([("sink", 3)], 7).previous("sink", 3) == -1
     links = Links.of([("sink", 3), ("sink", 1), ("other", 4), ("sink", 7)], 7)
     assert (links.previous("sink", 7), links.previous("other", 7), links.previous("new", 7)) == (3, 4, -1)
+    assert links.previous("sink", 8) == 3  # as long as batch 7 is not written again
     links = links.after("sink", 7)
     assert links.previous("sink", 7) == 3
     links = links.after("sink", 7)

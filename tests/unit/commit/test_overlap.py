@@ -101,7 +101,8 @@ def test_input_without_ranges_is_told_apart_by_its_digest():
 
 
 def test_a_sealed_generation_without_a_batch_says_nothing():
-    assert verdict(planned("q", 9, offsets(90, 95)), *TEN[:9], record("q", 9)) == Clear()
+    for plan in (planned("q", 9, offsets(90, 95)), planned("q", 8, offsets(80, 120))):
+        assert verdict(plan, *TEN[:9], record("q", 9)) == Clear()
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import weakref
 from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
 from gluepot.commit import FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover
 from gluepot.commit.publish import fence
-from gluepot.connectors.files.sink.layout import commit_key
+from gluepot.connectors.files.sink.layout import COMMITS, commit_key
 from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.core.errors import CheckpointError, LeaseHeld
 from tests.unit.commit.explore import manifest_rows
 from tests.unit.commit.worlds import (
     KEY,
+    Crash,
+    CrashingStorage,
     MemoryStorage,
+    leftovers,
     offsets,
     records,
     staged,
@@ -74,9 +79,29 @@ def test_what_a_driver_that_died_wrote_elsewhere_is_taken_back():
     driver = Driver(checkpoint, tables, 2)
     driver.begin(0)
     driver.write("hour=10")
-    driver.writes.settle()
+    with capture_logs() as logged:
+        driver.writes.settle()
+    assert [one["event"] for one in logged] == ["write_taken_back"]
     assert visible(tables["hour=9"]) == manifest_rows(tables["hour=9"]) == []
     assert visible(tables["hour=10"]) == records(*RANGES)
+
+
+@pytest.mark.parametrize("place", ["hour=9", "hour=10"])
+def test_whatever_a_dead_driver_has_done_its_batch_is_written_once(place):
+    for changes in range(20):
+        checkpoint, table = MemoryStorage(), MemoryStorage(url="hour=9")
+        dead = Driver(checkpoint, {"hour=9": CrashingStorage(table, changes)}, 1)
+        dead.begin(0)
+        with suppress(Crash):
+            dead.write("hour=9")
+        tables = {"hour=9": table}
+        driver = Driver(checkpoint, tables, 2)
+        driver.begin(0)
+        driver.write(place)
+        driver.writes.settle()
+        assert sorted(line for one in tables.values() for line in visible(one)) == records(*RANGES)
+        assert not [key for one in tables.values() for key in leftovers(one)]
+    assert dead.storage("hour=9").changes_left > 0  # the last one did not die
 
 
 def test_earlier_batches_stay_when_later_ones_go_elsewhere():
@@ -118,6 +143,38 @@ def test_a_table_that_was_written_before_there_was_a_journal_loses_what_is_not_r
     assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
 
 
+@pytest.mark.parametrize("action", ["write", "fence"])
+def test_a_manifest_of_the_older_layout_is_found_when_its_batch_is_written_again_or_fenced(action):
+    checkpoint, tables = MemoryStorage(), {}
+    early = Driver(checkpoint, tables, 1)
+    early.begin(0)
+    early.write("t")
+    (manifest,) = tables["t"].list(COMMITS)
+    tables["t"].files[f"{COMMITS}/{manifest.rsplit('/', 1)[1]}"] = tables["t"].files.pop(manifest)
+    driver = Driver(checkpoint, tables, 2)
+    if action == "fence":
+        driver.writes.fence(0)
+    else:
+        driver.begin(0)
+        driver.write("t")
+        driver.writes.settle()
+    assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
+    assert [(one.generation, one.token) for one in live(tables["t"])] == [(2, 2)]
+
+
+def test_writes_of_other_queries_and_of_earlier_batches_are_not_taken_back():
+    tables = {"t": MemoryStorage(url="t")}
+    target = Target(tables["t"], tables["t"])
+    others = [CommitKey("another", 4, "theirs"), CommitKey("query-1", 3, "early")]
+    for number, key in enumerate(others):
+        publish(target, staged(target, [offsets(number, number + 1, "1")], attempt="a", key=key))
+    driver = Driver(MemoryStorage(), tables, 1)
+    driver.begin(4)
+    driver.write("t")
+    driver.writes.settle()
+    assert [one.key for one in live(tables["t"])] == [*others, CommitKey("query-1", 4, "sink")]
+
+
 def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_stages():
     rejects = MemoryStorage(url="rejects")
     first = Target(MemoryStorage(url="a"), rejects)
@@ -125,6 +182,86 @@ def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_st
     made = staged(first, RANGES, attempt="a", key=replace(KEY, target=place_digest("a")), rejected={"broken": 1})
     recover(second, KEY.query_id, 1, place_digest("b"))
     assert publish(first, made).rejects
+
+
+def test_a_driver_writes_under_a_key_that_it_has_taken_back_when_the_batch_runs_once_more():
+    checkpoint, tables = MemoryStorage(), {}
+    dead = Driver(checkpoint, tables, 1)
+    dead.begin(0)
+    dead.open("t", "second")  # and dies before it publishes
+    driver = Driver(checkpoint, tables, 2)
+    driver.begin(0)
+    driver.write("t", "first")
+    driver.writes.settle()
+    driver.begin(0)
+    driver.write("t", "second")
+    driver.writes.settle()
+    assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_the_next_driver_does_not_look_for_paths_that_were_last_used_long_ago(restarts):
+    checkpoint, tables = MemoryStorage(), {}
+    driver = Driver(checkpoint, tables, 1)
+    for batch_id in range(600):
+        if restarts and batch_id % 200 == 50:
+            driver = Driver(checkpoint, tables, driver.token + 1)
+        driver.begin(batch_id)
+        path = Write(FILES, f"hour={batch_id // 120}", "sink")
+        driver.writes.announce(path, batch_id)
+    assert {one.place for one in Journal(checkpoint, driver.token + 1).found} == {"hour=3", "hour=4"}
+
+
+@pytest.mark.parametrize(("batch_id", "opened"), [(160, []), (161, [2])])
+def test_a_table_is_recovered_again_when_a_hundred_batches_have_not_written_to_it(batch_id, opened):
+    seen = []
+    driver = Driver(MemoryStorage(), {}, 1)
+    for number in (0, 60):
+        driver.begin(number)
+        driver.write("t")
+    driver.begin(batch_id)
+    driver.open("t", begin=lambda found: seen.append(len(found)))
+    assert seen == opened
+
+
+@pytest.mark.parametrize(("batch_id", "known"), [(100, {"odd", "even"}), (101, {"even"})])
+def test_a_write_is_forgotten_when_a_hundred_batches_have_not_made_it(batch_id, known):
+    class Notes:
+        found = frozenset()
+
+        def announce(self, write, batch_id, used):
+            self.used = used
+
+    class Undo:
+        def __call__(self, write, key):
+            return True
+
+    notes, undo = Notes(), Undo()
+    writes, held = QueryWrites("query-1", 1, notes), weakref.ref(undo)
+    writes.begin_attempt(0)
+    writes.announce(Write("postgresql", "odd", "sink"), 0, undo)
+    del undo
+    writes.begin_attempt(batch_id)
+    writes.announce(Write("postgresql", "even", "sink"), batch_id)
+    assert {one.place for one in notes.used} == known
+    assert (held() is not None) is ("odd" in known)
+
+
+def test_a_query_that_began_where_another_one_ended_may_leave_out_records_later():
+    tables = {"t": MemoryStorage(url="t")}
+    target = Target(tables["t"], tables["t"])
+    publish(target, staged(target, [offsets(0, 100)], attempt="a", key=replace(KEY, query_id="another", ctx="sink")))
+    driver = Driver(MemoryStorage(), tables, 1)
+    driver.begin(0)
+    table = driver.open("t")
+    first, third = (
+        Manifest(CommitKey(driver.query_id, batch_id, "sink"), ranges=[offsets(start, start + 10)])
+        for batch_id, start in ((0, 100), (2, 120))
+    )
+    with pytest.raises(CheckpointError, match="ends at offset 100"):
+        table.check(third, Origin("checkpoint"))
+    table.check(first, Origin("checkpoint"))
+    table.check(third, Origin("checkpoint"))
 
 
 class Base:
@@ -159,8 +296,24 @@ def test_what_a_driver_that_died_put_into_a_table_is_taken_back_over_another_tab
     driver.begin(8)
     base.write(driver, "odd")
     driver.writes.settle()
+    driver.begin(9)
+    base.write(driver, "even")
+    driver.writes.settle()
     assert base.taken_back == [("db odd", "append", 7)]
     assert other.taken_back == []
+
+
+@pytest.mark.parametrize("mode", ["append", ""])
+def test_what_an_earlier_attempt_of_the_same_driver_put_into_a_table_is_taken_back_once(mode):
+    base = Base("db")
+    driver = Driver(MemoryStorage(), {}, 1)
+    for table in ("odd", "even"):
+        driver.begin(7)
+        base.write(driver, table, mode=mode)
+    driver.writes.settle()
+    driver.begin(8)
+    driver.writes.settle()
+    assert base.taken_back == [("db odd", mode, 7)]
 
 
 def test_without_a_way_into_the_database_a_write_is_taken_back_with_the_next_one_to_its_table():
@@ -206,10 +359,11 @@ def manifest(driver, batch_id, place="table"):
     return commit_key(CommitKey(driver.query_id, batch_id, "sink", place_digest(place)), 1)
 
 
-def test_a_query_that_finds_its_manifests_whole_goes_on():
+@pytest.mark.parametrize("first", [3, 4])
+def test_a_query_that_finds_its_manifests_whole_goes_on(first):
     tables = {}
     batches_of(Driver(MemoryStorage(), tables, 1), range(4))
-    batches_of(Driver(MemoryStorage(), tables, 2), range(3, 6))
+    batches_of(Driver(MemoryStorage(), tables, 2), range(first, 6))
     links = [one.previous for one in live(tables["table"])]
     assert links == [-1, 0, 1, 2, 3, 4]
 
@@ -240,6 +394,8 @@ def test_a_query_rolls_its_manifests_up_while_it_runs():
     assert not driver.writes.has_to_roll_up()
     assert [one.key.batch_id for one in live(tables["table"]).tail] == [1000]
     assert [one.key.batch_id for one in live(tables["table"])] == [998, 999, 1000]
+    batches_of(driver, range(1001, 1102))
+    assert not driver.writes.has_to_roll_up()
 
 
 def test_rolling_up_that_fails_is_tried_again_some_batches_later():
@@ -283,14 +439,16 @@ def test_a_table_whose_folder_was_removed_begins_anew_where_that_is_looked_for(r
     assert (table.tally.open_rows == {}) is bool(opened)
 
 
-def test_a_manifest_that_another_query_lacks_does_not_refuse_this_one():
+def test_the_manifests_of_another_query_are_not_of_this_ones_chain():
     tables = {}
     other = Driver(MemoryStorage(), tables, 1)
     batches_of(other, range(4))
     tables["table"].delete([manifest(other, 1)])
     driver = Driver(MemoryStorage(), tables, 2, query_id="query-2")
-    driver.begin(0)
+    driver.begin(5)
     assert driver.open("table").gone == []
+    driver.write("table")
+    assert [one.previous for one in live(tables["table"]) if one.key.query_id == "query-2"] == [-1]
 
 
 def test_a_batch_that_is_fenced_keeps_what_is_published_and_takes_no_more():
@@ -299,6 +457,7 @@ def test_a_batch_that_is_fenced_keeps_what_is_published_and_takes_no_more():
     slow.begin(3)
     slow.write("a")
     slow.writes.announce(Write(FILES, "b", "sink"), 3)
+    slow.writes.announce(Write("postgresql", "db odd", "sink", mode="append"), 3, Base("db").undo)
     Driver(checkpoint, tables, 2).writes.fence(3)
     for place in ("a", "b"):
         with pytest.raises(LeaseHeld):
@@ -308,6 +467,7 @@ def test_a_batch_that_is_fenced_keeps_what_is_published_and_takes_no_more():
     assert manifest_rows(tables["a"]) == visible(tables["a"]) == records(*RANGES)
     assert manifest_rows(tables["b"]) == []
     assert not any(key for key in tables["b"].list("") if "commits" not in key)
+    assert "db odd" not in tables
 
 
 def test_a_fence_gives_way_to_a_later_driver():

@@ -103,7 +103,7 @@ def test_a_history_is_the_same_but_for_the_batches_that_border_on_each_other():
     whole = History.of(live(storage).tail, Q)
     published = live(rolled(storage, 2500))
     short = History.of(published.tail, Q, published.summaries)
-    assert (short.newest, short.begun) == (whole.newest, whole.begun)
+    assert (short.newest, short.begun, short.others) == (whole.newest, whole.begun, whole.others)
     assert len(short.own["sink"].pieces["kafka", "id", "0"]) == 501
     for batch_id, start in ((2499, 24990), (2500, 25000), (2500, 24999), (2500, 7), (2500, 25010), (2499, 24985)):
         planned = Manifest(
@@ -214,6 +214,20 @@ def test_a_batch_that_is_published_again_is_seen_when_the_folder_was_rolled_up_i
     assert [one.rows_out for one in live(storage) if one.key.batch_id == 500] == [7]
 
 
+def test_a_crash_while_a_batch_is_published_again_leaves_no_manifest_that_is_not_read():
+    records, again = [record(one, previous=None) for one in (0, 999, 1000)], record(999, generation=2, rows_out=7)
+    for changes in range(10):
+        inner = rolled(table(*records), 1000)
+        try:
+            create_again(CrashingStorage(inner, changes), again)
+        except Crash:
+            is_there = commit_key(again.key, 2) in inner.files
+            assert (again in live(inner)) is is_there
+            continue
+        break
+    assert changes > 1
+
+
 def test_a_driver_that_was_taken_over_rolls_nothing_up():
     storage = rolled(table(*map(record, range(2100))), 1000, token=2)
     assert roll_up(storage, Q, 1, 2000) == 0
@@ -248,6 +262,16 @@ def test_files_that_no_index_names_are_removed_after_a_while():
     names = [one.rsplit("/", 1)[1] for one in storage.list(ROLLUPS)]
     assert [one for one in names if one.startswith("000000001000.")] == ["000000001000.4.parquet"]
     assert sorted(one for one in names if one.endswith(".json")) == ["10.json", "9.json"]
+
+
+def test_files_of_other_names_stay_among_the_rollups():
+    notes = [f"{rollups_of_query(Q)}/notes.{ending}" for ending in ("txt", "parquet")]
+    storage = rolled(table(*(record(one, previous=None) for one in range(0, 5000, 500))), 2000)
+    for key in notes:
+        storage.put(key, b"do not touch")
+    rolled(storage, 4500)
+    assert set(notes) <= set(storage.list(ROLLUPS))
+    assert len(live(storage)) == 10
 
 
 # --- damage
@@ -374,6 +398,38 @@ def test_an_index_of_another_process_is_not_taken_for_ours():
 
     with pytest.raises(TransientError, match="somebody else changed the index"):
         roll_up(Overtaken(table(*map(record, range(1000))).files), Q, 1, 1000)
+
+
+def test_an_index_that_others_change_all_the_time_is_tried_again_later():
+    class Overtaken(MemoryStorage):
+        def create(self, key, data):
+            number = int(key.rsplit("/", 1)[1].removesuffix(".json"))
+            other = replace(index_of(self, Q), number=number, token=number)
+            return not super().create(key, other.to_bytes())
+
+    storage = Overtaken(rolled(table(*map(record, range(1000))), 1000).files)
+    with pytest.raises(TransientError, match="changed 10 times; try again"):
+        unroll(storage, Q, 0)
+    assert len(live(storage)) == 1000
+
+
+def test_an_index_that_is_listed_and_always_gone_is_tried_again_later():
+    class Stale(MemoryStorage):
+        def get(self, key):
+            if key.startswith(ROLLUPS):
+                raise FileNotFoundError(key)
+            return super().get(key)
+
+    with pytest.raises(TransientError, match="changed 10 times; try again"):
+        live(Stale(rolled(table(*map(record, range(1000))), 1000).files))
+
+
+def test_the_newest_batches_are_known_of_queries_that_are_rolled_up_and_of_others():
+    records = (record(7, query_id="another"), *(record(one, previous=None) for one in (999, 5, 1000)))
+    storage = rolled(table(*records), 1000)
+    assert live(storage).newest_batches() == {Q: 1000, "another": 7}
+    storage.delete([commit_key(records[-1].key, 1)])
+    assert live(storage).newest_batches() == {Q: 999, "another": 7}
 
 
 def test_the_partition_keys_of_what_is_rolled_up_are_known():

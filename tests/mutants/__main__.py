@@ -3,7 +3,8 @@
     python -m tests.mutants --count 100 --seed 1 --report build/mutants.json --document docs/reliability.md
 
 The tests of `targets.TESTS` that call a changed function run first, the fastest ones before the others. The simulator
-plays stories with the versions that no test has noticed. `reasons.json` says why a version is not noticed.
+plays stories with the versions that no test has noticed and for which `reasons.json` does not say why. A count above
+their number takes all versions there are.
 """
 
 from __future__ import annotations
@@ -48,14 +49,20 @@ def _judged(drawn: Sequence[Mutant], asked: argparse.Namespace) -> list[dict[str
     build = asked.report.parent
     verdicts = build / "mutants-tests.jsonl"
     verdicts.unlink(missing_ok=True)
-    unit_lane.run(drawn, asked.tests or TESTS, asked.secs, verdicts)
+    verdicts.touch()
+    unit_lane.run(drawn, asked.tests or TESTS, asked.secs, verdicts, asked.at_once)
     by_tests = _lines(verdicts)
-    left = [one for one, verdict in zip(drawn, by_tests, strict=True) if not verdict["by"]]
+    left = [one for one, verdict in zip(drawn, by_tests, strict=True) if not verdict["by"] and not _reason(one)]
     by_simulator = dict(zip(left, _simulated(left, asked.simulator_secs, build), strict=True))
     return [
         {**asdict(one), "tests": verdict, "simulator": by_simulator.get(one)}
         for one, verdict in zip(drawn, by_tests, strict=True)
     ]
+
+
+def _reason(mutant: Mutant) -> str | None:
+    reasons: dict[str, str] = json.loads(_REASONS.read_text())
+    return reasons.get(f"{mutant.path} {mutant.function} {mutant.operator}: {mutant.before}")
 
 
 def _new(asked: argparse.Namespace) -> dict[str, Any]:
@@ -94,14 +101,14 @@ def main() -> int:
     parser.add_argument("--tests", action="append", help="a file of tests; by default those of targets.py")
     parser.add_argument("--secs", type=float, default=60, help="for how long tests run on one version, at most")
     parser.add_argument("--simulator-secs", type=float, default=60, help="for how long stories of one are played")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="how many are judged at the same time")
     parser.add_argument("--report", type=Path, default=ROOT / "build" / "mutants.json", help="where the result goes")
     parser.add_argument("--document", type=Path, help="put the result between the marks of this file")
     asked = parser.parse_args()
     asked.report.parent.mkdir(parents=True, exist_ok=True)
     report = _again(asked) if asked.again else _new(asked)
-    reasons: dict[str, str] = json.loads(_REASONS.read_text())
     for one in report["mutants"]:
-        one["reason"] = reasons.get(f"{one['path']} {one['function']} {one['operator']}: {one['before']}")
+        one["reason"] = _reason(Mutant(**{name: one[name] for name in Mutant.__dataclass_fields__}))
     asked.report.write_text(json.dumps(report, indent=1) + "\n")
     results = as_markdown(report)
     print(results)

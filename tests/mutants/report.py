@@ -16,7 +16,7 @@ def lane(mutant: Mapping[str, Any]) -> str:
     """Return what noticed a version; new tests are those that were written since nothing had noticed it."""
     if mutant["tests"]["by"]:
         return NEW_TESTS if mutant.get("is_again") else TESTS
-    return SIMULATOR if mutant["simulator"]["by"] else NOTHING
+    return SIMULATOR if (mutant["simulator"] or {}).get("by") else NOTHING
 
 
 def as_markdown(report: Mapping[str, Any]) -> str:

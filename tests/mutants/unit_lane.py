@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.mutants.children import in_copy
+from tests.mutants.children import in_copies, in_copy
 from tests.mutants.operators import Mutant, mutated, noticing
 from tests.mutants.targets import ROOT, TARGETS, loaded, put
 
@@ -27,11 +27,12 @@ class UnitLane:
     Args:
         drawn: the wrong versions.
         most_secs: for how long tests run on one of them, at most, by the machine's clock.
-        verdicts: where to add a line for each of them.
+        verdicts: where to put a line for each of them.
+        at_once: how many are judged at the same time.
     """
 
-    def __init__(self, drawn: Sequence[Mutant], most_secs: float, verdicts: Path) -> None:
-        self._drawn, self._most_secs, self._verdicts = drawn, most_secs, verdicts
+    def __init__(self, drawn: Sequence[Mutant], most_secs: float, verdicts: Path, at_once: int) -> None:
+        self._drawn, self._most_secs, self._verdicts, self._at_once = drawn, most_secs, verdicts, at_once
         self._failed: str | None = None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -45,16 +46,22 @@ class UnitLane:
             raise RuntimeError(f"the tests could not be run on the right version: {measured}")
         print(f"tests that are left out, because they fail on the right version: {measured['left_out']}", flush=True)
         calls: dict[str, dict[str, Any]] = measured["tests"]
-        for mutant in self._drawn:
+
+        def judge(number: int, mutant: Mutant) -> None:
             began = time.monotonic()
             name = f"{mutant.path}::{mutant.function}"
             covering = [item for item in session.items if name in calls[item.nodeid]["calls"]]
             covering.sort(key=lambda item: calls[item.nodeid]["secs"])
             verdict = self._judge(mutant, covering, functions[mutant.path])
             verdict |= {"tests": len(covering), "secs": round(time.monotonic() - began, 1)}
-            with self._verdicts.open("a") as lines:
-                lines.write(json.dumps(verdict) + "\n")
+            line = json.dumps({"number": number, **verdict}) + "\n"
+            with self._verdicts.open("a") as lines:  # by one write, because others add lines at the same time
+                lines.write(line)
             print(f"{mutant}: {verdict}", file=sys.stderr, flush=True)
+
+        in_copies(self._at_once, judge, list(enumerate(self._drawn)))
+        lines = sorted(map(json.loads, self._verdicts.read_text().splitlines()), key=lambda one: one["number"])
+        self._verdicts.write_text("".join(json.dumps(one) + "\n" for one in lines))
         return True
 
     def _run(self, items: Sequence[pytest.Item], end: float = float("inf")) -> dict[str, Any]:
@@ -103,7 +110,7 @@ class UnitLane:
         return {"tests": found, "left_out": left_out}
 
 
-def run(drawn: Sequence[Mutant], tests: Sequence[str], most_secs: float, verdicts: Path) -> None:
+def run(drawn: Sequence[Mutant], tests: Sequence[str], most_secs: float, verdicts: Path, at_once: int) -> None:
     """Judge wrong versions with the tests."""
     folder = ROOT / "build" / "mutants-files"
     try:
@@ -122,7 +129,7 @@ def run(drawn: Sequence[Mutant], tests: Sequence[str], most_secs: float, verdict
                 "--basetemp",
                 str(folder),
             ],
-            plugins=[UnitLane(drawn, most_secs, verdicts)],
+            plugins=[UnitLane(drawn, most_secs, verdicts, at_once)],
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -41,6 +41,7 @@ KINDS = {
 
 _OTHERS = {
     "NotInCatalog": "ConfigError",
+    "DifferentEnds": "ConfigError",
     "DqdlError": "ConfigError",
     "NoSuchStream": "ConfigError",
     "Refused": "PermanentError",

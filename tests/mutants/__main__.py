@@ -15,9 +15,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -60,9 +61,18 @@ def _judged(drawn: Sequence[Mutant], asked: argparse.Namespace) -> list[dict[str
     ]
 
 
-def _reason(mutant: Mutant) -> str | None:
+def _mutant(reported: Mapping[str, Any]) -> Mutant:
+    return Mutant(**{name: reported[name] for name in Mutant.__dataclass_fields__})
+
+
+@cache
+def _reasons() -> dict[str, str]:
     reasons: dict[str, str] = json.loads(_REASONS.read_text())
-    return reasons.get(f"{mutant.path} {mutant.function} {mutant.operator}: {mutant.before}")
+    return reasons
+
+
+def _reason(mutant: Mutant) -> str | None:
+    return _reasons().get(f"{mutant.path} {mutant.function} {mutant.operator}: {mutant.before}")
 
 
 def _new(asked: argparse.Namespace) -> dict[str, Any]:
@@ -85,7 +95,7 @@ def _again(asked: argparse.Namespace) -> dict[str, Any]:
     """Judge what nothing has noticed again, with tests that were written since."""
     report: dict[str, Any] = json.loads(asked.report.read_text())
     left = [n for n, one in enumerate(report["mutants"]) if lane(one) == NOTHING]
-    drawn = [Mutant(**{name: report["mutants"][n][name] for name in Mutant.__dataclass_fields__}) for n in left]
+    drawn = [_mutant(report["mutants"][n]) for n in left]
     for n, one in zip(left, _judged(drawn, asked), strict=True):
         report["mutants"][n] = {**one, "is_again": True}
     return report
@@ -108,7 +118,7 @@ def main() -> int:
     asked.report.parent.mkdir(parents=True, exist_ok=True)
     report = _again(asked) if asked.again else _new(asked)
     for one in report["mutants"]:
-        one["reason"] = _reason(Mutant(**{name: one[name] for name in Mutant.__dataclass_fields__}))
+        one["reason"] = _reason(_mutant(one))
     asked.report.write_text(json.dumps(report, indent=1) + "\n")
     results = as_markdown(report)
     print(results)

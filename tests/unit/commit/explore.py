@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import count
 
 from gluepot.commit import FILES, OpenTable, QueryWrites, Target, Write, place_digest, publish, published, recover
@@ -112,25 +113,18 @@ def rewound(watch: Watch = unwatched) -> int:
 
 def woken_by_a_rewind(watch: Watch = unwatched) -> int:
     """Stop a driver before each of its actions, rewind, and wake it before an action of the rewind, or after all."""
-    situations = 0
-    for before, ranges in ((None, WHOLE), (WHOLE, LONGER)):
-        for stop_driver in count():
-            for stop_rewind in count():
-                ended = _woken(before, ranges, stop_driver, stop_rewind, watch)
-                situations += 1
-                if ended[1]:
-                    break
-            if ended[0]:
-                break
-    return situations
+    return sum(
+        _stopped_anywhere([partial(_woken, before, ranges, watch)])
+        for before, ranges in ((None, WHOLE), (WHOLE, LONGER))
+    )
 
 
 def _woken(
     before: Sequence[SourceRange] | None,
     ranges: Sequence[SourceRange],
+    watch: Watch,
     stop_driver: int,
     stop_rewind: int,
-    watch: Watch,
 ) -> tuple[bool, bool]:
     storage = MemoryStorage(url="table")
     where = f"{before} replaced by {ranges}, stopped at {stop_driver}, woken at {stop_rewind} of the rewind"
@@ -149,16 +143,13 @@ def _woken(
     old.advance()
     _no_surprise([old, rewind], where)
     recover(Target(storage, storage), KEY.query_id, 5)
-    if visible(storage) != wanted or manifest_rows(storage) != wanted or leftovers(storage):
-        raise Violation(f"{where}: the folder holds {visible(storage)} and {leftovers(storage)}, not {wanted}")
+    _must_hold(storage, wanted, where)
     return ended
 
 
 def _follow(storage: MemoryStorage, where: str, watch: Watch) -> None:
     """Publish a batch as the query that has taken the place of the one of the model."""
-    wanted = _publish_behind(storage, where, watch, token=3)
-    if visible(storage) != wanted or manifest_rows(storage) != wanted or leftovers(storage):
-        raise Violation(f"{where}: the folder holds {visible(storage)} and {leftovers(storage)}, not {wanted}")
+    _must_hold(storage, _publish_behind(storage, where, watch, token=3), where)
 
 
 def _publish_behind(storage: MemoryStorage, where: str, watch: Watch, *, token: int) -> list[str]:
@@ -173,20 +164,33 @@ def _publish_behind(storage: MemoryStorage, where: str, watch: Watch, *, token: 
     return sorted([*held, *records(BEHIND)])
 
 
+def _stopped_anywhere(plays: Sequence[Callable[[int, int], tuple[bool, bool]]]) -> int:
+    """Play situations for each number of actions after which a first and a second process are stopped.
+
+    Args:
+        plays: get the two numbers, and return whether the first and the second process had come to their end.
+
+    Returns:
+        The number of situations.
+    """
+    situations = 0
+    for first in count():
+        for second in count():
+            ended = [play(first, second) for play in plays]
+            situations += len(plays)
+            if ended[0][1]:
+                break
+        if ended[0][0]:
+            break
+    return situations
+
+
 def two_drivers(watch: Watch = unwatched) -> int:
     """Stop one driver before each of its actions, let a second take over and be stopped too; both orders of waking."""
-    situations = 0
-    for first, second in _pairs():
-        for stop_first in count():
-            for stop_second in count():
-                for wakes in (True, False):
-                    ended = _two(first, second, stop_first, stop_second, watch, wakes=wakes)
-                    situations += 1
-                if ended[1]:
-                    break
-            if ended[0]:
-                break
-    return situations
+    return sum(
+        _stopped_anywhere([partial(_two, first, second, watch, wakes) for wakes in (True, False)])
+        for first, second in _pairs()
+    )
 
 
 def _pairs() -> Iterator[tuple[Sequence[SourceRange], Sequence[SourceRange]]]:
@@ -199,11 +203,10 @@ def _pairs() -> Iterator[tuple[Sequence[SourceRange], Sequence[SourceRange]]]:
 def _two(
     first: Sequence[SourceRange],
     second: Sequence[SourceRange],
+    watch: Watch,
+    wakes: bool,
     stop_first: int,
     stop_second: int,
-    watch: Watch,
-    *,
-    wakes: bool,
 ) -> tuple[bool, bool]:
     storage = MemoryStorage()
     where = f"{first} and {second}, stopped at {stop_first} and {stop_second}, wakes: {wakes}"
@@ -253,22 +256,14 @@ def taken_over_while_recovering(watch: Watch = unwatched) -> int:
 
 def three_drivers(watch: Watch = unwatched) -> int:
     """Stop two drivers one after the other, let a third run, then wake or kill the two in both orders."""
-    situations = 0
-    for ranges in ((WHOLE, LONGER, WHOLE), (WHOLE, OTHER_CUT, WHOLE), (EARLIER, WHOLE, LONGER)):
-        for stop_first in count():
-            for stop_second in count():
-                for order in ((0, 1), (1, 0), (0,), (1,)):
-                    ended = _three(ranges, stop_first, stop_second, order, watch)
-                    situations += 1
-                if ended[1]:
-                    break
-            if ended[0]:
-                break
-    return situations
+    return sum(
+        _stopped_anywhere([partial(_three, ranges, order, watch) for order in ((0, 1), (1, 0), (0,), (1,))])
+        for ranges in ((WHOLE, LONGER, WHOLE), (WHOLE, OTHER_CUT, WHOLE), (EARLIER, WHOLE, LONGER))
+    )
 
 
 def _three(
-    ranges: Sequence[Sequence[SourceRange]], stop_first: int, stop_second: int, order: Sequence[int], watch: Watch
+    ranges: Sequence[Sequence[SourceRange]], order: Sequence[int], watch: Watch, stop_first: int, stop_second: int
 ) -> tuple[bool, bool]:
     storage = MemoryStorage()
     where = f"{ranges}, stopped at {stop_first} and {stop_second}, woken {order}"
@@ -308,10 +303,14 @@ def _no_surprise(drivers: Sequence[Driver], where: str) -> None:
 
 def must_hold_once(storage: Storage, ranges: Sequence[SourceRange], where: str) -> None:
     """Readers of the folder and of the manifests find every row once, and nothing is left over."""
-    if visible(storage) != records(*ranges):
-        raise Violation(f"{where}: the folder holds {visible(storage)}")
-    if manifest_rows(storage) != records(*ranges):
-        raise Violation(f"{where}: the manifests hold {manifest_rows(storage)}")
+    _must_hold(storage, records(*ranges), where)
+
+
+def _must_hold(storage: Storage, rows: list[str], where: str) -> None:
+    if visible(storage) != rows:
+        raise Violation(f"{where}: the folder holds {visible(storage)}, not {rows}")
+    if manifest_rows(storage) != rows:
+        raise Violation(f"{where}: the manifests hold {manifest_rows(storage)}, not {rows}")
     if leftovers(storage):
         raise Violation(f"{where}: left over are {leftovers(storage)}")
 

@@ -22,9 +22,10 @@ FORMS = {
         round({d}, {k}); abs({d}); -({d}); {d} / 4; if({b}, {d}, {d}); coalesce({d}, 1D)""",
     "i": """shop; cast(id as int); 7; -1; {i} + {i}; {i} - {i}; {i} * 3; length({s}); year({t}); month({t}); day({t});
         quarter({t}); datediff({t}, {t}); cast(code as int); cast({b} as int); coalesce({i}, 0); abs({i}); cast({m} as int);
-        case when {b} then {i} when {b} then {i} else {i} end; if({b}, {i}, null)""",
+        case when {b} then {i} when {b} then {i} else {i} end; if({b}, {i}, null); size(tags)""",
     "s": """name; code; city; 'abba'; ''; concat({s}, {s}); substring({s}, {k} + 1, 2); trim({s}); coalesce({s}, 'none');
-        if({b}, {s}, {s}); cast({i} as string); cast({t} as string); cast({m} as string); upper(code); cast({b} as string)""",
+        if({b}, {s}, {s}); cast({i} as string); cast({t} as string); cast({m} as string); upper(code); cast({b} as string);
+        try_element_at(tags, -1); get(tags, {k}); coalesce(try_element_at(tags, 2), {s})""",
     "t": """sold; sold; date'2026-03-03'; date_add({t}, {i}); date_sub({t}, {k}); coalesce({t}, date'2026-01-01');
         cast(made as date); if({b}, {t}, {t}); cast('2024-02-29' as date)""",
     "b": """paid; true; {m} > {m}; {d} <= {d}; {i} <> {i}; {s} = {s}; {t} < {t}; {m} is null; {s} is not null; not {b};

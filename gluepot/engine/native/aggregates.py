@@ -6,7 +6,17 @@ from collections.abc import Sequence
 
 from gluepot.engine.native.expressions import cast, quotient, unscaled
 from gluepot.engine.native.nodes import Node, children, kind, said
-from gluepot.engine.native.types import INTEGERS, NotTranslated, Value, average_kind, digits, is_decimal, sum_kind
+from gluepot.engine.native.types import (
+    INTEGERS,
+    NotTranslated,
+    Value,
+    average_kind,
+    digits,
+    is_compared,
+    is_decimal,
+    is_exact,
+    sum_kind,
+)
 
 _RANKS = {"RowNumber": "row_number()", "Rank": "rank()", "DenseRank": "dense_rank()"}
 _SPREADS = {
@@ -35,7 +45,7 @@ def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_d
         raise NotTranslated(name)
     one, distinct = values[0], "DISTINCT " if is_distinct else ""
     match name:
-        case "Count" if one.kind != "double" or not distinct:
+        case "Count" if is_exact(one.kind) or not distinct:
             return Value(f"count({distinct}{one.sql}){suffix}", "long")
         case "Sum" if one.kind in INTEGERS:
             return cast(f"sum({distinct}{one.sql}){suffix}", "long")
@@ -47,7 +57,7 @@ def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_d
             return Value(f"{_SPREADS[name]}({one.sql}){suffix}", "double")
         case "Average" if not distinct:
             return _average(one, suffix)
-        case "Min" | "Max" if one.kind != "boolean":
+        case "Min" | "Max" if is_compared(one.kind) and one.kind != "boolean":
             return Value(f"{name.lower()}({one.sql}){suffix}", one.kind)
     raise NotTranslated(name)
 
@@ -64,7 +74,13 @@ def _average(one: Value, suffix: str) -> Value:
 
 
 def the_only(value: Value, suffix: str) -> Value:
-    """Return the value of the only row of a group that passes a filter; null if none does."""
+    """Return the value of the only row of a group that passes a filter; null if none does.
+
+    Raises:
+        NotTranslated: its type has no greatest value.
+    """
+    if not is_compared(value.kind):
+        raise NotTranslated("First")
     return Value(f"max({value.sql}){suffix}", value.kind)
 
 

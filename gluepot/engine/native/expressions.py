@@ -21,6 +21,9 @@ from gluepot.engine.native.types import (
     added_kind,
     digits,
     divided_kind,
+    element_of,
+    fields_of,
+    is_compared,
     is_decimal,
     multiplied_kind,
     rounded_kind,
@@ -126,6 +129,17 @@ def alike(values: Sequence[Value]) -> Sequence[Value]:
     return values
 
 
+def compared(values: Sequence[Value]) -> Sequence[Value]:
+    """Return values of one type that are compared as Spark does it.
+
+    Raises:
+        NotTranslated: they have several types, or one that is only carried along.
+    """
+    if not all(is_compared(one.kind) for one in values):
+        raise NotTranslated("comparison")
+    return alike(values)
+
+
 def _literal(node: Node, _: Sequence[Value]) -> Value:
     kind, value = translated_kind(node["dataType"]), node["value"]
     if not kind:
@@ -140,7 +154,7 @@ def _literal(node: Node, _: Sequence[Value]) -> Value:
 
 
 def _comparison(operator: str, _: Node, values: Sequence[Value]) -> Value:
-    left, right = alike(values)
+    left, right = compared(values)
     return Value(f"({left.sql} {operator} {right.sql})", "boolean")
 
 
@@ -356,8 +370,40 @@ def _with_digits(node: Node, values: Sequence[Value]) -> Value:
 
 
 def _membership(_: Node, values: Sequence[Value]) -> Value:
-    given, *others = alike(values)
+    given, *others = compared(values)
     return Value(f"({given.sql} IN ({', '.join(one.sql for one in others)}))", "boolean")
+
+
+def _field(node: Node, values: Sequence[Value]) -> Value:
+    name, kind = fields_of(values[0].kind)[node["ordinal"]]
+    return Value(f"struct_extract({values[0].sql}, {text(name)})", kind)
+
+
+def _item(first: int, node: Node, values: Sequence[Value]) -> Value:
+    """Translate an access to an array by a number that the query names.
+
+    Args:
+        first: the number of the first element; with 1, negative numbers count from the end.
+        node: the expression.
+        values: the array and the number.
+    """
+    array, place = values[0], _places(values[1])
+    kind, number = element_of(array.kind), place + 1 - first
+    if not kind or (place < 0 if first == 0 else place == 0):
+        raise NotTranslated("item")
+    found = f"list_extract({array.sql}, {number})"
+    if node["failOnError"]:
+        is_there = f"coalesce(len({array.sql}) >= {abs(number)}, true)"
+        found = guarded(is_there, found, sql_type(kind))
+    return Value(found, kind)
+
+
+def _size(node: Node, values: Sequence[Value]) -> Value:
+    (array,) = values
+    if not element_of(array.kind):
+        raise NotTranslated("Size")
+    counted = f"len({array.sql})"
+    return cast(f"coalesce({counted}, -1)" if node["legacySizeOfNull"] else counted, "integer")
 
 
 def in_set(given: Value, values: Sequence[str | None]) -> Value:
@@ -412,6 +458,10 @@ EXPRESSIONS: Mapping[str, Translate] = {
     "DateAdd": partial(_moved_date, "+"),
     "DateSub": partial(_moved_date, "-"),
     "DateDiff": _days_between,
+    "GetStructField": _field,
+    "GetArrayItem": partial(_item, 0),
+    "ElementAt": partial(_item, 1),
+    "Size": _size,
     "UnscaledValue": _digits_of,
     "MakeDecimal": _with_digits,
 }

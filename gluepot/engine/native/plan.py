@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from gluepot.core.duckdb_sql import quoted_name
 from gluepot.engine.native import aggregates
-from gluepot.engine.native.expressions import EXPRESSIONS, in_set, null, text
+from gluepot.engine.native.expressions import EXPRESSIONS, compared, in_set, null, text
 from gluepot.engine.native.nodes import Node, Tree, children, every, flat, kind, number, said, tree
 from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
 
@@ -51,12 +52,14 @@ class Sources:
     """What a plan refers to and its text does not say, by the number of the first column that comes from there.
 
     Args:
-        files: the files of each relation.
+        files: the files of each relation that our own files are the rows of.
+        copies: the other relations, whose rows will be in views (`copy_name`).
         projections: of each `Expand`, the expressions that make its rows.
         sets: the values of each `InSet`, as Spark keeps them, by the JSON of the expression that is looked up.
     """
 
     files: Mapping[int, Sequence[File]]
+    copies: AbstractSet[int] = frozenset()
     projections: Mapping[int, Sequence[Sequence[Tree]]] = field(default_factory=dict)
     sets: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
@@ -100,6 +103,11 @@ class Query:
     partitions: int | None = None
 
 
+def copy_name(relation: int) -> str:
+    """Return the name of a view with the rows of a relation, whose columns are `c0`, `c1`, ... in its order."""
+    return f"copy_{relation}"
+
+
 def translated(plan: Tree, sources: Sources) -> Query:
     """Return an optimised plan as SQL.
 
@@ -134,10 +142,10 @@ class _Translation:
 
     def rows(self, node: Node) -> _Rows:
         """Return the rows of a node of the plan."""
-        inputs = [] if kind(node) == "LogicalRelation" else [self.rows(one) for one in children(node)]
+        inputs = [self.rows(one) for one in children(node)]
+        if not inputs:
+            return self._relation([tree(one) for one in node.get("output", ())])
         match kind(node):
-            case "LogicalRelation":
-                return self._relation([tree(one) for one in node["output"]])
             case "Union" if not node["byName"] and not node["allowMissingCol"]:
                 return _union(inputs)
             case "Project":
@@ -162,10 +170,15 @@ class _Translation:
         raise NotTranslated(kind(node))
 
     def _relation(self, output: Sequence[Node]) -> _Rows:
-        files = self.sources.files.get(number(output[0])) if output else None
-        if not files:
+        if not output:
             raise NotTranslated("relation")
         columns = [(number(one), translated_kind(one["dataType"])) for one in output]
+        if number(output[0]) in self.sources.copies:
+            held = [f"c{at}" if of_column else f"{null('')} AS c{at}" for at, (_, of_column) in enumerate(columns)]
+            return _Rows(f"SELECT {', '.join(held)} FROM {copy_name(number(output[0]))}", columns)
+        files = self.sources.files.get(number(output[0]))
+        if not files:
+            raise NotTranslated("relation")
 
         def of_files(paths: Sequence[str], held: frozenset[str]) -> str:
             values = []
@@ -227,7 +240,7 @@ class _Translation:
     def _sorted(self, order: Sequence[Tree], given: _Rows) -> _Rows:
         scope, kept = given.scope("given"), [f"given.{one}" for one in given.names(with_order=False)]
         keys = [tree(one) for one in order]
-        values = [f"{self._value(children(one)[0], scope).sql} AS o{at}" for at, one in enumerate(keys)]
+        values = [f"{self._sort_key(one, scope)} AS o{at}" for at, one in enumerate(keys)]
         directions = tuple(f"o{at} {aggregates.direction(one)}" for at, one in enumerate(keys))
         return replace(given, sql=f"SELECT {_list([*kept, *values])} FROM ({given.sql}) AS given", order=directions)
 
@@ -316,7 +329,7 @@ class _Translation:
         if any(not is_exact(one.kind) for one in keys):
             raise NotTranslated("key")
         orders = [parts_of[at] for at in spec["orderSpec"]]
-        ordered = ", ".join(f"{self._value(children(one)[0], scope).sql} {aggregates.direction(one)}" for one in orders)
+        ordered = ", ".join(f"{self._sort_key(one, scope)} {aggregates.direction(one)}" for one in orders)
         parts = [f"PARTITION BY {', '.join(one.sql for one in keys)}"] if keys else []
         parts += [f"ORDER BY {ordered}"] if ordered else []
         window = f" OVER ({' '.join([*parts, aggregates.frame(frame)])})"
@@ -325,6 +338,10 @@ class _Translation:
         given = [one for one in children(function) if not _is_null(one)]
         values = [self._value(one, scope) for one in given]
         return aggregates.window_function(function, values, f" OVER ({' '.join(parts)})")
+
+    def _sort_key(self, node: Node, scope: Mapping[int, Value]) -> str:
+        """Return what a `SortOrder` orders by."""
+        return compared([self._value(children(node)[0], scope)])[0].sql
 
     def _subquery(self, node: Node) -> Value:
         """Translate a query that gives one value. DuckDB, too, refuses one that gives several."""

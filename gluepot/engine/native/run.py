@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,8 @@ from gluepot.core.duckdb_sql import quoted_text
 from gluepot.core.logging import get_logger
 from gluepot.core.memory import memory_bytes
 from gluepot.engine import on_driver, row_folders
-from gluepot.engine.native.plan import Query, translated
+from gluepot.engine.native.copies import copied
+from gluepot.engine.native.plan import Query, copy_name, translated
 from gluepot.engine.native.sources import relations_of, sources_of
 from gluepot.engine.native.types import NothingToWin, NotTranslated
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
@@ -39,6 +40,8 @@ SETTING = "spark.gluepot.nativeSql"
 
 # The share of the machine's memory that DuckDB may use before it writes to disk.
 _MEMORY_SHARE = 8
+# Other relations than ours may have this size, and no more than ours: Spark hands their rows over to DuckDB.
+_MOST_COPIED_BYTES = 64 << 20
 _ROWS = 10_000
 _UTC = {"UTC", "Etc/UTC", "GMT"}
 
@@ -136,8 +139,9 @@ def answered(spark: SparkSession, frame: DataFrame) -> Iterator[Answer | None]:
 
 def _answer(duckdb: Any, spark: SparkSession, frame: DataFrame, folder: str) -> Answer | None:
     try:
-        query, scanned = _translated(frame)
-        path = _run(duckdb, query.sql, spark, folder)
+        asked = _translated(frame)
+        copies = {number: copied(spark, leaf, folder) for number, leaf in asked.others.items()}
+        path = _run(duckdb, asked.query.sql, spark, folder, copies)
     except NothingToWin:
         return None
     except NotTranslated as part:
@@ -147,12 +151,27 @@ def _answer(duckdb: Any, spark: SparkSession, frame: DataFrame, folder: str) -> 
         # Spark says what is wrong with the query, if anything is.
         _log.info("spark_computes", reason=str(error).splitlines()[0])
         return None
-    READ_TOTALS.in_driver()(sum(file.rows for file in scanned), sum(file.size_bytes for file in scanned))
-    return Answer(path, query.partitions)
+    READ_TOTALS.in_driver()(sum(file.rows for file in asked.scanned), sum(file.size_bytes for file in asked.scanned))
+    return Answer(path, asked.query.partitions)
 
 
-def _translated(frame: DataFrame) -> tuple[Query, list[RowFile]]:
-    """Return the query of a DataFrame, and the files that it reads.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query for DuckDB.
+
+    Args:
+        query: as SQL.
+        scanned: our files that it reads.
+        others: the leaves of Spark's plan for the relations that it reads beside them.
+    """
+
+    query: Query
+    scanned: Sequence[RowFile]
+    others: Mapping[int, Any]
+
+
+def _translated(frame: DataFrame) -> _Asked:
+    """Return the query of a DataFrame, and what it reads.
 
     Raises:
         NotTranslated: only Spark can run it.
@@ -161,17 +180,21 @@ def _translated(frame: DataFrame) -> tuple[Query, list[RowFile]]:
     relations_of(execution.analyzed())  # planning again takes longer than this look
     plan = execution.optimizedPlan()
     nodes = plan.toJSON()
-    sources = sources_of(plan, nodes)
+    relations = relations_of(plan)
+    ours = [row_folders.known_files()[path] for path in sorted(relations.paths())]
+    if relations.others_bytes() > min(_MOST_COPIED_BYTES, sum(file.size_bytes for file in ours)):
+        raise NothingToWin("relation")
+    sources = sources_of(plan, nodes, relations)
     jvm = frame.sparkSession.sparkContext._jvm  # noqa: SLF001  as above
     assert jvm is not None
     zones = {frame.sparkSession.conf.get("spark.sql.session.timeZone"), jvm.java.util.TimeZone.getDefault().getID()}
     if '"timestamp' in nodes and not zones <= _UTC:
         raise NotTranslated("time zone")  # of literals in the plan, and of DuckDB
-    paths = {file.path for files in sources.files.values() for file in files}
-    return translated(json.loads(nodes), sources), [row_folders.known_files()[path] for path in sorted(paths)]
+    query = translated(json.loads(nodes), sources)
+    return _Asked(query, ours, relations.others)
 
 
-def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str) -> str:
+def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str, copies: Mapping[int, str]) -> str:
     """Write the result of a query to a file, and return its path."""
     path = f"{folder}/{uuid4().hex}.parquet"
     settings = {
@@ -184,6 +207,8 @@ def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str) -> str:
     }
     with duckdb.connect(config=settings) as db:
         db.execute("SET TimeZone = 'UTC'")
+        for number, copy in copies.items():
+            db.execute(f"CREATE VIEW {copy_name(number)} AS SELECT * FROM read_parquet({quoted_text(copy)})")
         db.execute(f"COPY ({sql}) TO {quoted_text(path)} (FORMAT parquet)")
     return path
 

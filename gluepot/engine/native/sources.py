@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gluepot.engine import row_folders
@@ -14,43 +15,67 @@ from gluepot.engine.native.types import NothingToWin, NotTranslated
 _ESCAPE = "\\"
 
 
-def sources_of(plan: Any, nodes: str) -> Sources:
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """The relations of a plan, by the number of the first column of each.
+
+    Args:
+        files: the files of those whose rows lie in files of ours.
+        others: the leaves of the plan for all others, such as a cached DataFrame.
+    """
+
+    files: Mapping[int, Sequence[File]]
+    others: Mapping[int, Any]
+
+    def paths(self) -> set[str]:
+        """Return the paths of our files."""
+        return {file.path for files in self.files.values() for file in files}
+
+    def others_bytes(self) -> int:
+        """Return what Spark takes for the size of the others."""
+        return sum(int(leaf.stats().sizeInBytes()) for leaf in self.others.values())
+
+
+def sources_of(plan: Any, nodes: str, relations: Relations) -> Sources:
     """Return what a plan refers to.
 
     Args:
         plan: a `LogicalPlan` of the JVM.
         nodes: the plan in JSON.
+        relations: those of the plan.
 
     Raises:
-        NothingToWin: it reads something beside our files.
         NotTranslated: its JSON leaves out what only Spark can compute.
     """
     if '.Like"' in nodes:
         _check_patterns(plan)
     return Sources(
-        relations_of(plan),
+        relations.files,
+        frozenset(relations.others),
         _projections(plan) if '.Expand"' in nodes else {},
         _sets(plan) if '.InSet"' in nodes else {},
     )
 
 
-def relations_of(plan: Any) -> dict[int, list[File]]:
-    """Return the files of each relation by the number of its first column.
+def relations_of(plan: Any) -> Relations:
+    """Return the relations of a plan.
 
     Raises:
-        NothingToWin: the plan reads something beside our files.
+        NothingToWin: the plan reads nothing of ours.
     """
-    files = {}
+    files, others = {}, {}
     for part in _parts(plan):
         for leaf in _each(part.collectLeaves()):
-            if _class(leaf) == "CTERelationRef":
-                continue  # a part of a plan that is not optimised
-            found = _files(leaf)
-            if leaf.output().nonEmpty():
-                files[leaf.output().head().exprId().id()] = found
+            if leaf.output().isEmpty():
+                continue
+            number = leaf.output().head().exprId().id()
+            if (found := _files(leaf)) is not None:
+                files[number] = found
+            else:
+                others[number] = leaf
     if not files:
         raise NothingToWin("relation")
-    return files
+    return Relations(files, others)
 
 
 def _projections(plan: Any) -> dict[int, list[list[Tree]]]:
@@ -112,19 +137,15 @@ def _below(node: Any) -> Iterator[Any]:
         yield from _below(child)
 
 
-def _files(leaf: Any) -> list[File]:
-    """Return the files of a relation.
-
-    Raises:
-        NothingToWin: it is something else, or a file is not one that a frame of this process reads.
-    """
+def _files(leaf: Any) -> list[File] | None:
+    """Return the files of a relation; None if it is no relation of files, or no frame of ours reads one of them."""
     if _class(leaf) != "LogicalRelation" or _class(leaf.relation()) != "HadoopFsRelation":
-        raise NothingToWin("relation")
+        return None
     # In one text, because there may be thousands. Names of our own files have no line breaks.
     roots = leaf.relation().location().rootPaths().mkString("\n").split("\n")
     known = [row_folders.known_files().get(root.removeprefix("file:")) for root in roots]
     if any(file is None or not file.is_unchanged() for file in known):
-        raise NothingToWin("relation")
+        return None
     return [File(file.path, frozenset(file.schema.names)) for file in known if file]
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from gluepot.core.duckdb_sql import quoted_name
 
 _DUCKDB: Mapping[str, str] = {
     "byte": "TINYINT",
@@ -21,6 +24,9 @@ _DUCKDB: Mapping[str, str] = {
 INTEGERS = frozenset({"byte", "short", "integer", "long"})
 EXACT = INTEGERS | {"string", "boolean", "date", "timestamp", "timestamp_ntz"}
 """Types beside decimals of which equal values are the same, so that they can be keys."""
+
+_CARRIED: Mapping[str, str] = {"float": "FLOAT", "binary": "BLOB"}
+"""Types whose values only go from one step to the next; nothing is computed of them."""
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 MOST_DIGITS = 38
@@ -41,7 +47,7 @@ class Value:
 
     Args:
         sql: of DuckDB.
-        kind: Spark's name of its type.
+        kind: Spark's name of its type; of a struct or an array, see `translated_kind`.
         constant: the text of a literal; None if the value is computed, or null.
     """
 
@@ -53,14 +59,48 @@ class Value:
 def translated_kind(kind: object) -> str:
     """Return a type that is translated, as Spark's plans name it; empty for any other.
 
-    A text with another collation than that of its bytes has another name.
+    A text with another collation than that of its bytes has another name. A struct becomes JSON of an object with the
+    types of its fields by their names, an array JSON of a list with the type of its elements.
     """
-    return kind if isinstance(kind, str) and (kind in _DUCKDB or _DECIMAL.fullmatch(kind)) else ""
+    match kind:
+        case str():
+            return kind if kind in _DUCKDB or kind in _CARRIED or _DECIMAL.fullmatch(kind) else ""
+        case {"type": "struct", "fields": [*fields]}:
+            names = [str(one["name"]) for one in fields]
+            inner = [translated_kind(one["type"]) for one in fields]
+            # DuckDB tells names apart as Spark's reader of Parquet does: not by their case.
+            are_distinct = len({one.casefold() for one in names}) == len(names) and all(
+                one.isprintable() for one in names
+            )
+            return json.dumps(dict(zip(names, inner, strict=True))) if names and all(inner) and are_distinct else ""
+        case {"type": "array", "elementType": element}:
+            inner_kind = translated_kind(element)
+            return json.dumps([inner_kind]) if inner_kind else ""
+    return ""
 
 
 def sql_type(kind: str) -> str:
     """Return DuckDB's name of a type that is translated."""
-    return _DUCKDB.get(kind) or kind.upper()
+    if fields := fields_of(kind):
+        return f"STRUCT({', '.join(f'{quoted_name(name)} {sql_type(one)}' for name, one in fields)})"
+    if element := element_of(kind):
+        return f"{sql_type(element)}[]"
+    return _DUCKDB.get(kind) or _CARRIED.get(kind) or kind.upper()
+
+
+def fields_of(kind: str) -> Sequence[tuple[str, str]]:
+    """Return names and types of the fields of a struct; nothing for another type."""
+    return tuple(json.loads(kind).items()) if kind.startswith("{") else ()
+
+
+def element_of(kind: str) -> str:
+    """Return the type of the elements of an array; empty for another type."""
+    return str(json.loads(kind)[0]) if kind.startswith("[") else ""
+
+
+def is_compared(kind: str) -> bool:
+    """Return whether values of a type are compared and ordered as Spark does it."""
+    return kind in _DUCKDB or is_decimal(kind)
 
 
 def is_exact(kind: str) -> bool:

@@ -33,6 +33,34 @@ def of(name, *values, **fields):
     return EXPRESSIONS[name](fields, values)
 
 
+LIST = Value("[7, 8]", '["long"]')
+NO_LIST = Value("CAST(NULL AS BIGINT[])", '["long"]')
+STRUCT = Value("{'a''b': 1::BIGINT, 'c': 'x'}", '{"a\'b": "long", "c": "string"}')
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (of("GetArrayItem", LIST, literal("0", "integer"), failOnError=True), 7),
+        (of("GetArrayItem", LIST, literal("1", "integer"), failOnError=False), 8),
+        (of("GetArrayItem", LIST, literal("2", "integer"), failOnError=False), None),
+        (of("GetArrayItem", NO_LIST, literal("2", "integer"), failOnError=True), None),
+        (of("ElementAt", LIST, literal("1", "integer"), failOnError=True), 7),
+        (of("ElementAt", LIST, literal("-1", "integer"), failOnError=True), 8),
+        (of("ElementAt", LIST, literal("-2", "integer"), failOnError=False), 7),
+        (of("ElementAt", LIST, literal("-3", "integer"), failOnError=False), None),
+        (of("Size", LIST, legacySizeOfNull=True), 2),
+        (of("Size", NO_LIST, legacySizeOfNull=True), -1),
+        (of("Size", NO_LIST, legacySizeOfNull=False), None),
+        (of("GetStructField", STRUCT, ordinal=0), 1),
+        (of("GetStructField", STRUCT, ordinal=1), "x"),
+        (of("IsNull", Value("{'a': NULL}", '{"a": "long"}')), False),
+    ],
+)
+def test_parts_of_nested_values(answer, value, wanted):
+    assert answer(value.sql) == wanted
+
+
 @given(st.integers(-(10**12), 10**12), st.integers(1, 10**6), st.integers(0, 6))
 def test_a_quotient_is_rounded_half_up(answer, dividend, divisor, scale):
     found = answer(quotient(f"{dividend * 10**scale}::HUGEINT", f"{divisor}::HUGEINT", f"decimal(38,{scale})").sql)
@@ -75,6 +103,9 @@ def test_floating_point_numbers_are_rounded_as_they_are_printed(answer, number, 
         of("Add", literal("127", "byte"), literal("1", "byte")),
         of("Round", literal("1e15", "double"), literal("2", "integer")),
         of("ShiftRight", literal("-1", "long"), literal("1", "integer")),
+        of("GetArrayItem", LIST, literal("2", "integer"), failOnError=True),
+        of("ElementAt", LIST, literal("3", "integer"), failOnError=True),
+        of("ElementAt", LIST, literal("-3", "integer"), failOnError=True),
     ],
 )
 def test_values_that_spark_decides_end_the_query(answer, value):
@@ -107,6 +138,14 @@ def test_nulls_stay_null(answer, name):
         ("Cast", [Value("c", "string")], {"dataType": "boolean"}),
         ("EqualTo", [Value("c", "long"), Value("d", "integer")], {}),
         ("Round", [Value("c", "double"), literal("-1", "integer")], {}),
+        ("GetArrayItem", [LIST, literal("-1", "integer")], {"failOnError": False}),
+        ("GetArrayItem", [LIST, Value("c", "integer")], {"failOnError": False}),
+        ("ElementAt", [LIST, literal("0", "integer")], {"failOnError": False}),
+        ("ElementAt", [Value("c", "string"), literal("1", "integer")], {"failOnError": False}),
+        ("Size", [Value("c", "string")], {"legacySizeOfNull": False}),
+        ("EqualTo", [LIST, LIST], {}),
+        ("EqualNullSafe", [STRUCT, STRUCT], {}),
+        ("In", [Value("c", "float"), Value("d", "float")], {}),
     ],
 )
 def test_expressions_that_only_spark_can_compute(name, values, fields):

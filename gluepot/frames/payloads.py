@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
+import numpy as np
 import pyarrow as pa
+
+_BREAK = b"\n"
 
 
 class Payloads(Sequence[bytes]):
@@ -32,7 +35,7 @@ class Payloads(Sequence[bytes]):
     def __getitem__(self, at: slice) -> Payloads: ...
     def __getitem__(self, at: int | slice) -> bytes | Payloads:
         if isinstance(at, slice):
-            return Payloads(self.array[at])
+            return type(self)(self.array[at])
         value: bytes = self.array[at].as_py()
         return value
 
@@ -54,6 +57,34 @@ class Payloads(Sequence[bytes]):
     def buffer(self) -> pa.Buffer:
         """The bytes in which the payloads lie one after the other."""
         return self.array.buffers()[2] or pa.py_buffer(b"")
+
+
+class Lines(Payloads):
+    """Records on lines of a text. In the buffer each has its line break behind it, as an object it has not."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, text: bytes, starts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Lines:
+        """Return the lines of a text.
+
+        Args:
+            text: ends with a line.
+            starts: where each line begins.
+        """
+        ends = pa.py_buffer(np.append(starts, len(text)))
+        return cls(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), [None, ends, pa.py_buffer(text)]))
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (one.removesuffix(_BREAK) for one in super().__iter__())
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+    @overload
+    def __getitem__(self, at: slice) -> Payloads: ...
+    def __getitem__(self, at: int | slice) -> bytes | Payloads:
+        found = super().__getitem__(at)
+        return found.removesuffix(_BREAK) if isinstance(found, bytes) else found
 
 
 def payloads(array: pa.Array) -> Sequence[bytes | None]:

@@ -15,7 +15,14 @@ BOM = b"\xef\xbb\xbf"
 
 
 def line_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[list[bytes], list[int]]]:
-    """Yield lines that are not blank, without their ends, with the byte each begins at.
+    """Yield the lines of `text_blocks` that are not blank, without their ends, with the byte each begins at."""
+    for text, start in text_blocks(plain, place, at):
+        if found := lines(text, start):
+            yield found
+
+
+def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[bytes, int]]:
+    """Yield texts of whole lines, with the byte each begins at; the last line may have no end.
 
     Args:
         plain: the text.
@@ -42,13 +49,22 @@ def line_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[list
             continue
         text = b"".join(held)
         cut = text.rfind(b"\n") + 1 if block else len(text)
-        if lines := _lines(text[:cut], at):
-            yield lines
+        yield text[:cut], at
         if not block:
             return
         at += cut
         held = [text[cut:] + block]
         held_bytes = len(held[0])
+
+
+def lines(text: bytes, at: int) -> tuple[list[bytes], list[int]] | None:
+    """Return lines that are not blank, without their ends, with the byte each begins at; None if there are none."""
+    found = text.removesuffix(b"\n").split(b"\n")
+    starts = list(accumulate((len(line) + 1 for line in found[:-1]), initial=at))
+    kept = [index for index, line in enumerate(found) if line and not line.isspace()]
+    if len(kept) == len(found):
+        return found, starts
+    return ([found[index] for index in kept], [starts[index] for index in kept]) if kept else None
 
 
 def lines_of(raw: BinaryIO, piece: tuple[int, int], first: int = 0) -> tuple[BinaryIO, int]:
@@ -91,12 +107,3 @@ class _ToLineEnd(io.RawIOBase):
         self._last = data[-1:] or b"\n"
         buffer[: len(data)] = data
         return len(data)
-
-
-def _lines(text: bytes, at: int) -> tuple[list[bytes], list[int]] | None:
-    lines = text.removesuffix(b"\n").split(b"\n")
-    starts = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=at))
-    kept = [index for index, line in enumerate(lines) if line and not line.isspace()]
-    if len(kept) == len(lines):
-        return lines, starts
-    return ([lines[index] for index in kept], [starts[index] for index in kept]) if kept else None

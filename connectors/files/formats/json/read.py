@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import orjson
 
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import VALUE_BYTES, gathered, too_large
 from gluepot.connectors.files.formats.schemas import with_schema
-from gluepot.connectors.files.formats.text_lines import BOM, line_blocks, lines_of
+from gluepot.connectors.files.formats.text_lines import BOM, lines, lines_of, text_blocks
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk
@@ -22,6 +23,7 @@ from gluepot.frames.declared import DeclaredJson, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.json_footprint import cut, ends, excess
 from gluepot.frames.json_record import LONG_BYTES, oversize
+from gluepot.frames.payloads import Lines
 from gluepot.frames.refusal import Refusal, refused
 
 MOST_DOCUMENT_BYTES = 512 << 20
@@ -31,6 +33,7 @@ _MOST_MEMORY_BYTES = 256 << 20
 _RECORDS = 10_000
 _PATH_STEP = re.compile(r"\.?\[(?:\*|(\d{1,9}))\]|\.?\['([^']+)'\]|\.([^.\[\]]+)")
 _SPACE = b" \t\r\n"
+_LINE_BREAK, _OBJECT = b"\n{"
 
 Step = str | int | None
 
@@ -91,18 +94,43 @@ class JsonReader:
             oversize = [refused(verdict, found[n], file.place, file.partition, positions[n]) for n, verdict in refusals]
             yield Chunk(chunk.batch, [*chunk.errors, *oversize])
 
-    def _records(self, file: OpenFile) -> Iterator[tuple[list[bytes], list[int]]]:
+    def _records(self, file: OpenFile) -> Iterator[tuple[Sequence[bytes], list[int]]]:
         if self._settings.multi_line or self._settings.path:
-            return _whole(file, self._settings.path)
+            yield from _whole(file, self._settings.path)
+            return
         plain, at = (file.plain, 0) if file.piece is None else lines_of(file.plain, file.piece)
-        return _unfolded(line_blocks(plain, file.place, at))
+        for text, start in text_blocks(plain, file.place, at):
+            if found := _plain_lines(text, start):
+                yield found
+            elif some := lines(text, start):
+                yield from _unfolded(*some)
+
+
+def _plain_lines(text: bytes, at: int) -> tuple[Lines, list[int]] | None:
+    """Return the lines of a text if each begins as an object and none is long; None otherwise.
+
+    Such lines need no look at each of them, which takes longer than to read most records.
+
+    Args:
+        text: whole lines; the last one may have no end.
+        at: the byte of the file that it begins at.
+    """
+    bytes_of = np.frombuffer(text, np.uint8)
+    starts = np.append(0, np.flatnonzero(bytes_of == _LINE_BREAK) + 1)
+    if starts[-1] == len(text):
+        starts = starts[:-1]
+    if not len(starts) or not (bytes_of[starts] == _OBJECT).all():
+        return None
+    if np.diff(starts, append=len(text)).max() > LONG_BYTES:
+        return None
+    return Lines.of(text, starts), (starts + at).tolist()
 
 
 def _without_oversize(
-    values: list[bytes], positions: list[int]
-) -> tuple[list[bytes], list[int], list[tuple[int, Refusal]]]:
+    values: Sequence[bytes], positions: list[int]
+) -> tuple[Sequence[bytes], list[int], list[tuple[int, Refusal]]]:
     """Return records and their positions without those that take too much memory, and these by their index."""
-    if max(map(len, values), default=0) <= LONG_BYTES:
+    if isinstance(values, Lines) or max(map(len, values), default=0) <= LONG_BYTES:
         return values, positions, []
     verdicts = [oversize(value) if len(value) > LONG_BYTES else None for value in values]
     refusals = [(index, verdict) for index, verdict in enumerate(verdicts) if verdict is not None]
@@ -110,13 +138,12 @@ def _without_oversize(
     return [values[index] for index in kept], [positions[index] for index in kept], refusals
 
 
-def _unfolded(blocks: Iterator[tuple[list[bytes], list[int]]]) -> Iterator[tuple[list[bytes], list[int]]]:
+def _unfolded(values: list[bytes], positions: list[int]) -> Iterator[tuple[list[bytes], list[int]]]:
     """Replace lines that are arrays of records, as exports often write one, by their elements."""
-    for values, positions in blocks:
-        if any(value.lstrip(_SPACE).startswith(b"[") for value in values):
-            yield from _gathered(_elements(values, positions))
-        else:
-            yield values, positions
+    if any(value.lstrip(_SPACE).startswith(b"[") for value in values):
+        yield from _gathered(_elements(values, positions))
+    else:
+        yield values, positions
 
 
 def _elements(values: Sequence[bytes], positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:

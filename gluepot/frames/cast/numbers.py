@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.frames.cast.masks import keep, keep_matching
+from gluepot.frames.cast.masks import cast_at_once, holds, keep, keep_matching
 
 # Holds 38 digits before the point and 38 after it: every decimal Glue has, so that rounding is done once, at the end.
 _WIDE = pa.decimal256(76, 38)
@@ -15,6 +15,7 @@ _WIDE_DIGITS = 38
 
 _SPECIAL = "(?i:[+-]?(?:nan|inf|infinity))"
 _PLAIN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_SHORT_INTEGER = "^-?[0-9]{1,18}$"
 _EXPONENT = _PLAIN + "[eE][+-]?[0-9]+"
 
 
@@ -42,14 +43,31 @@ def _to_integer(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def text_to_number(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read decimal notation; for floats also an exponent, NaN and Infinity."""
+    texts = keep(texts, pc.greater(pc.binary_length(texts), 0))
     if pa.types.is_integer(target):
-        whole = pc.replace_substring_regex(keep_matching(texts, r"[+-]?[0-9]+(?:\.[0-9]*)?"), r"\..*", "")
-        digits = pc.replace_substring_regex(whole, "^([+-]?)0*([0-9])", r"\1\2")
-        fitting = keep_matching(digits, "[+-]?[0-9]{1,19}")
-        return decimal_to_number(pc.cast(fitting, pa.decimal128(19, 0)), target)
-    finite = pc.cast(keep_matching(texts, f"{_PLAIN}|{_EXPONENT}"), pa.float64())
-    special = pc.cast(keep_matching(texts, _SPECIAL), pa.float64())
-    return number_to_number(pc.coalesce(keep(finite, pc.is_finite(finite)), special), target)
+        return _text_to_integer(texts, target)
+    found = cast_at_once(texts, pa.float64())
+    if found is None or pc.all(pc.is_finite(found)).as_py() is False:  # of "1e999" and "nan(x)" Arrow thinks otherwise
+        finite = pc.cast(keep_matching(texts, f"{_PLAIN}|{_EXPONENT}"), pa.float64())
+        special = pc.cast(keep_matching(texts, _SPECIAL), pa.float64())
+        found = pc.coalesce(keep(finite, pc.is_finite(finite)), special)
+    return number_to_number(found, target)
+
+
+def _text_to_integer(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
+    found = None if holds(texts, "xX") else cast_at_once(texts, target)  # Arrow reads 0x1F
+    if found is not None:
+        return found
+    is_odd = pc.fill_null(pc.invert(pc.match_substring_regex(texts, _SHORT_INTEGER)), False)
+    short = number_to_number(pc.cast(keep(texts, pc.invert(is_odd)), pa.int64()), target)
+    return pc.replace_with_mask(short, is_odd, _odd_text_to_integer(texts.filter(is_odd), target))
+
+
+def _odd_text_to_integer(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
+    whole = pc.replace_substring_regex(keep_matching(texts, r"[+-]?[0-9]+(?:\.[0-9]*)?"), r"\..*", "")
+    digits = pc.replace_substring_regex(whole, "^([+-]?)0*([0-9])", r"\1\2")
+    fitting = keep_matching(digits, "[+-]?[0-9]{1,19}")
+    return decimal_to_number(pc.cast(fitting, pa.decimal128(19, 0)), target)
 
 
 def decimal_to_number(array: pa.Array, target: pa.DataType) -> pa.Array:
@@ -73,6 +91,10 @@ def number_to_decimal(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def text_to_decimal(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read decimal notation exactly, an exponent with the precision of double; rounded half up."""
+    texts = keep(texts, pc.greater(pc.binary_length(texts), 0))
+    found = None if holds(texts, "eE") else cast_at_once(texts, target)
+    if found is not None:
+        return found
     short = rf"[+-]?0*(?:[0-9]{{1,{_WIDE_DIGITS}}}\.?[0-9]*|\.[0-9]+)"
     plain = pc.replace_substring_regex(
         keep_matching(texts, short),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.frames.cast.masks import keep, keep_matching
+from gluepot.frames.cast.masks import cast_at_once, keep, keep_matching
 from gluepot.frames.cast.numbers import number_to_number
 
 _INSTANT = pa.timestamp("us", tz="UTC")
@@ -25,16 +25,34 @@ _ZONE = "(?:Z|[+-](?:0[0-9]|1[0-8])(?::?[0-5][0-9])?)"
 
 def text_to_date(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read `2026-11-21`, alone or followed by a time, which is ignored."""
+    found = cast_at_once(texts, target)
+    if found is not None:
+        return found
     dated = keep_matching(texts, f"{_DATE}(?:[T ].*)?")
     return pc.cast(pc.utf8_slice_codeunits(dated, 0, 10), target)
 
 
 def text_to_timestamp(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read ISO 8601 dates, with or without a time, fraction and zone; digits beyond microseconds are cut off."""
+    if (found := _common_times(texts)) is not None:
+        return pc.cast(found, target, safe=False)
     texts = pc.replace_substring_regex(texts, r"(\.[0-9]{6})[0-9]+", r"\1")
     local = pc.cast(keep_matching(texts, f"{_DATE}(?:[T ]{_TIME})?"), _LOCAL)
     instant = pc.cast(keep_matching(texts, f"{_DATE}[T ]{_TIME}{_ZONE}"), _INSTANT)
     return pc.cast(pc.coalesce(pc.cast(local, _INSTANT), instant), target, safe=False)
+
+
+def _common_times(texts: pa.StringArray) -> pa.Array | None:
+    """Return instants if all texts have the minute, and none a zone or all of them Z; None otherwise.
+
+    Arrow takes an hour without a minute, too, and zones further away.
+    """
+    if pc.all(pc.equal(pc.utf8_slice_codeunits(texts, 13, 14), ":")).as_py() is False:
+        return None
+    if pc.all(pc.ends_with(texts, "Z")).as_py():
+        return cast_at_once(texts, _INSTANT)
+    local = cast_at_once(texts, _LOCAL)
+    return None if local is None else pc.cast(local, _INSTANT)
 
 
 def timestamp_to_text(array: pa.Array, target: pa.DataType) -> pa.Array:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.frames.cast import try_cast
+from gluepot.frames.cast import numbers, times, try_cast
 from gluepot.frames.schema import arrow_type
 
 UTC = dt.UTC
@@ -36,6 +36,20 @@ LOOKS_LIKE_DATA = st.one_of(
     st.text(max_size=5),
     st.sampled_from(["nan", "Infinity", "-inf", "true", "N", ""]),
 )
+NEARLY = """0x1F 0X1f 1e3 1.e2 -7 -0 007 +5 1e999 nan(x) NaN inf . .5 -.5 1. 1.505 12345678901 99999999.99 9223372036854775808
+    2026-01-01T05 2026-01-01T05Z 2026-01-01T05:06 2026-01-01T05:06Z 2026-01-01T05:06:07+19:00 2026-01-01T05+05:00
+    2026-01-01T05:06:07.1234567 2026-01-01T05:06:07.12Z 2026-01-01T05:06:07.1+01:00 0000-02-29 2026-02-30 2026-1-1
+    2026-01-01T05:06:60 2026-01-01T24:00:00 2026-01-01Z ٣"""
+# What Arrow reads by itself, or nearly does.
+LOOKS_ALIKE = st.one_of(
+    st.sampled_from(NEARLY.split()),
+    st.datetimes(dt.datetime(1600, 1, 1)).map(lambda one: one.isoformat(" ")),
+    st.datetimes(dt.datetime(1600, 1, 1)).map(lambda one: f"{one.isoformat()}Z"),
+    st.integers(-(10**6), 10**6).map(str),
+    st.floats(-1e6, 1e6).map(str),
+    st.decimals(-(10**6), 10**6, places=2).map(str),
+    st.just(""),
+)
 
 
 def _cast(values, source, target):
@@ -47,6 +61,21 @@ def test_no_text_makes_a_cast_raise(texts, target):
     result = try_cast(pa.array(texts), arrow_type(target))
     result.validate(full=True)
     assert len(result) == len(texts)
+
+
+@given(
+    st.sampled_from(["long", "short", "double", "float", "date", "timestamp", "decimal(10,2)", "decimal(38,38)"]),
+    st.data(),
+)
+def test_columns_that_are_read_at_once_are_read_as_by_patterns(target, data):
+    texts = data.draw(st.lists(st.one_of(LOOKS_ALIKE, LOOKS_LIKE_DATA, st.none()), max_size=5))
+    at_once = _cast(texts, pa.string(), target)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (numbers, times):
+            patch.setattr(module, "cast_at_once", lambda *_: None)
+        by_patterns = _cast(texts, pa.string(), target)
+
+    assert list(map(repr, at_once)) == list(map(repr, by_patterns))
 
 
 @given(

@@ -92,7 +92,10 @@ def number_to_decimal(array: pa.Array, target: pa.DataType) -> pa.Array:
 def text_to_decimal(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read decimal notation exactly, an exponent with the precision of double; rounded half up."""
     texts = keep(texts, pc.greater(pc.binary_length(texts), 0))
-    found = None if holds(texts, "eE") else cast_at_once(texts, target)
+    # Arrow reads exponents, too, and forgets digits beyond 38 when it moves the point.
+    longest = pc.max(pc.binary_length(texts)).as_py() or 0
+    is_odd = longest + target.scale > _WIDE_DIGITS or holds(texts, "eE")
+    found = None if is_odd else cast_at_once(texts, target)
     if found is not None:
         return found
     short = rf"[+-]?0*(?:[0-9]{{1,{_WIDE_DIGITS}}}\.?[0-9]*|\.[0-9]+)"

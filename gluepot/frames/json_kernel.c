@@ -731,6 +731,34 @@ static PyObject *read_payloads(PyObject *module, PyObject *args) {
     return read;
 }
 
+/* Return 1 and where each line of a text begins, or 0 if one begins otherwise than an object or is too long; -1 is an error. */
+static int find_lines(const Py_buffer *text, Py_ssize_t most_bytes, Buffer *starts) {
+    const char *first = text->buf, *at = first, *end = first + text->len;
+    while (at < end) {
+        const char *line_break = memchr(at, '\n', (size_t)(end - at));
+        const char *next = line_break == NULL ? end : line_break + 1;
+        if (*at != '{' || next - at > most_bytes) return 0;
+        int64_t start = at - first;
+        if (!put(starts, &start, sizeof start)) return -1;
+        at = next;
+    }
+    int64_t length = text->len;
+    return put(starts, &length, sizeof length) ? 1 : -1;
+}
+
+static PyObject *object_lines(PyObject *module, PyObject *args) {
+    (void)module;
+    Py_buffer text;
+    Py_ssize_t most_bytes;
+    if (!PyArg_ParseTuple(args, "y*n", &text, &most_bytes)) return NULL;
+    Buffer starts = {0};
+    int found = find_lines(&text, most_bytes, &starts);
+    PyBuffer_Release(&text);
+    PyObject *told = found > 0 ? copied(&starts) : found == 0 ? Py_NewRef(Py_None) : PyErr_NoMemory();
+    free(starts.bytes);
+    return told;
+}
+
 static PyMethodDef methods[] = {
     {"reader_of", reader_of, METH_O, "Return a reader of records of a shape, `(kind, key in quotes, (child, ...))`."},
     {"read", read_records, METH_VARARGS,
@@ -739,6 +767,9 @@ static PyMethodDef methods[] = {
     {"read_payloads", read_payloads, METH_VARARGS,
      "The same for payloads that lie one after the other; the third argument is int64 and tells where each begins, and "
      "at last where the last one ends."},
+    {"object_lines", object_lines, METH_VARARGS,
+     "Return where each line of a text begins, and at last where the text ends, as int64. None if a line does not begin "
+     "with `{`, or is longer than so many bytes."},
     {NULL, NULL, 0, NULL},
 };
 

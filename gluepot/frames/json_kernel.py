@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.frames.chunk import is_choice
-from gluepot.frames.payloads import Payloads
+from gluepot.frames.payloads import Lines, Payloads
 
 try:
     _compiled: Any = import_module("gluepot.frames._json_kernel")
@@ -67,6 +67,17 @@ class KnownRecords:
         next(rest)  # the records themselves
         batch = pa.RecordBatch.from_arrays([_array(tree, rest) for tree in self._trees], schema=self.schema)
         return Reading(batch, odd, end)
+
+
+def object_lines(text: memoryview, most_bytes: int) -> Lines | None:
+    """Return the lines of a text as records if each begins as an object does; None otherwise, or without a kernel.
+
+    Args:
+        text: whole lines; the last one may have no end.
+        most_bytes: None is also returned if a line is longer.
+    """
+    starts = _compiled.object_lines(text, most_bytes) if IS_COMPILED else None
+    return None if starts is None else Lines.of(text, starts)
 
 
 def can_read(schema: pa.Schema) -> bool:

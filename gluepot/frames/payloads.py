@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-import numpy as np
 import pyarrow as pa
 
 _BREAK = b"\n"
@@ -65,15 +64,15 @@ class Lines(Payloads):
     __slots__ = ()
 
     @classmethod
-    def of(cls, text: bytes, starts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Lines:
+    def of(cls, text: memoryview, starts: bytes) -> Lines:
         """Return the lines of a text.
 
         Args:
             text: ends with a line.
-            starts: where each line begins.
+            starts: where each line begins, and at last where the text ends; int64.
         """
-        ends = pa.py_buffer(np.append(starts, len(text)))
-        return cls(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts), [None, ends, pa.py_buffer(text)]))
+        buffers = [None, pa.py_buffer(starts), pa.py_buffer(text)]
+        return cls(pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) // 8 - 1, buffers))
 
     def __iter__(self) -> Iterator[bytes]:
         return (one.removesuffix(_BREAK) for one in super().__iter__())

@@ -21,7 +21,7 @@ def line_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[list
             yield found
 
 
-def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[bytes, int]]:
+def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[memoryview, int]]:
     """Yield texts of whole lines, with the byte each begins at; the last line may have no end.
 
     Args:
@@ -49,17 +49,17 @@ def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[byte
             continue
         text = b"".join(held)
         cut = text.rfind(b"\n") + 1 if block else len(text)
-        yield text[:cut], at
+        yield memoryview(text)[:cut], at
         if not block:
             return
         at += cut
-        held = [text[cut:] + block]
-        held_bytes = len(held[0])
+        held = [text[cut:], block]
+        held_bytes = len(text) - cut + len(block)
 
 
-def lines(text: bytes, at: int) -> tuple[list[bytes], list[int]] | None:
+def lines(text: memoryview, at: int) -> tuple[list[bytes], list[int]] | None:
     """Return lines that are not blank, without their ends, with the byte each begins at; None if there are none."""
-    found = text.removesuffix(b"\n").split(b"\n")
+    found = bytes(text).removesuffix(b"\n").split(b"\n")
     starts = list(accumulate((len(line) + 1 for line in found[:-1]), initial=at))
     kept = [index for index, line in enumerate(found) if line and not line.isspace()]
     if len(kept) == len(found):

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.json import read
-from gluepot.frames.json_record import LONG_BYTES
+from gluepot.frames.json_kernel import IS_COMPILED, object_lines
 from gluepot.frames.rows import rows
 
+needs_kernel = pytest.mark.skipif(not IS_COMPILED, reason="the kernel is not built here")
 LINE = st.sampled_from(
     [
         b'{"a": 1}', b'{"a": 1} ', b'{"a": "\xc3\xbc"}\r', b'{"b": [1, {"c": null}]}', b"{}", b"{", b'{"a": 1}}',
@@ -36,22 +37,25 @@ def found(text):
 def test_rows_and_errors_are_the_same(text):
     at_once = found(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "_plain_lines", lambda *_: None)
+        patch.setattr(read, "object_lines", lambda *_: None)
         assert at_once == found(text)
 
 
-@given(st.lists(LINE, min_size=1), st.sampled_from([b"", b"\n"]), st.integers(0, 9))
-def test_plain_lines_are_taken_at_once(lines, end, at):
-    text = b"\n".join(lines) + end
+@needs_kernel
+@given(st.lists(LINE, min_size=1), st.sampled_from([b"", b"\n"]))
+def test_lines_that_begin_as_objects_are_taken_at_once(lines, end):
+    text = memoryview(b"\n".join(lines) + end)
 
-    values, positions = read._plain_lines(text, at)
+    values = object_lines(text, 99)
 
     assert list(values) == lines == [values[n] for n in range(len(lines))]
     assert list(values[1:]) == lines[1:]
-    assert (list(values), positions) == read.lines(text, at)
+    assert list(values.ends[:-1]) == read.lines(text, 0)[1]
+    assert values.ends[len(lines)] == len(text)
 
 
-@pytest.mark.parametrize("odd", [b"\n", b" \n", b"[{}]\n", b'{"a": "' + b"x" * LONG_BYTES + b'"}\n'])
+@needs_kernel
+@pytest.mark.parametrize("odd", [b"\n", b" \n", b"[{}]\n", b'{"a": "' + b"x" * 92 + b'"}\n'])
 def test_other_lines_are_looked_at_one_by_one(odd):
-    assert read._plain_lines(b"{}\n" + odd, 0) is None
-    assert read._plain_lines(b"", 0) is None
+    assert object_lines(memoryview(b"{}\n" + odd), 99) is None
+    assert not object_lines(memoryview(b""), 99)

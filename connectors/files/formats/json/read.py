@@ -22,6 +22,7 @@ from gluepot.frames.chunk import Chunk
 from gluepot.frames.declared import DeclaredJson, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.json_footprint import cut, ends, excess
+from gluepot.frames.json_kernel import object_lines
 from gluepot.frames.json_record import LONG_BYTES, oversize
 from gluepot.frames.payloads import Lines
 from gluepot.frames.refusal import Refusal, refused
@@ -33,7 +34,6 @@ _MOST_MEMORY_BYTES = 256 << 20
 _RECORDS = 10_000
 _PATH_STEP = re.compile(r"\.?\[(?:\*|(\d{1,9}))\]|\.?\['([^']+)'\]|\.([^.\[\]]+)")
 _SPACE = b" \t\r\n"
-_LINE_BREAK, _OBJECT = b"\n{"
 
 Step = str | int | None
 
@@ -100,30 +100,11 @@ class JsonReader:
             return
         plain, at = (file.plain, 0) if file.piece is None else lines_of(file.plain, file.piece)
         for text, start in text_blocks(plain, file.place, at):
-            if found := _plain_lines(text, start):
-                yield found
+            records = object_lines(text, LONG_BYTES)
+            if records:  # which need no look at each of them; that takes longer than to read most
+                yield records, (np.array(records.ends[:-1]) + start).tolist()
             elif some := lines(text, start):
                 yield from _unfolded(*some)
-
-
-def _plain_lines(text: bytes, at: int) -> tuple[Lines, list[int]] | None:
-    """Return the lines of a text if each begins as an object and none is long; None otherwise.
-
-    Such lines need no look at each of them, which takes longer than to read most records.
-
-    Args:
-        text: whole lines; the last one may have no end.
-        at: the byte of the file that it begins at.
-    """
-    bytes_of = np.frombuffer(text, np.uint8)
-    starts = np.append(0, np.flatnonzero(bytes_of == _LINE_BREAK) + 1)
-    if starts[-1] == len(text):
-        starts = starts[:-1]
-    if not len(starts) or not (bytes_of[starts] == _OBJECT).all():
-        return None
-    if np.diff(starts, append=len(text)).max() > LONG_BYTES:
-        return None
-    return Lines.of(text, starts), (starts + at).tolist()
 
 
 def _without_oversize(

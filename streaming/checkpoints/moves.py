@@ -117,10 +117,10 @@ def to_offsets(text: str, topic_ids: Mapping[str, str]) -> Positions:
         offsets = {(topic, int(p)): at for topic, by in json.loads(text).items() for p, at in by.items()}
     except (ValueError, AttributeError, TypeError) as wrong:
         raise ConfigError(f"--to-offsets is {text!r}; use a JSON map such as {ALLOWED}.") from wrong
-    if not offsets or not all(type(at) is int and at >= 0 for at in offsets.values()):
+    if not offsets or not all(type(at) is int and min(at, partition) >= 0 for (_, partition), at in offsets.items()):
         raise ConfigError(
-            f"--to-offsets is {text!r}; use offsets of 0 or more, at least one; leave a partition out to start at its"
-            " first record.",
+            f"--to-offsets is {text!r}; use partitions and offsets of 0 or more, at least one; leave a partition out to"
+            " start at its first record.",
         )
     topics = {topic for topic, _ in offsets}
     return Positions.at({topic: topic_ids[topic] for topic in topics & topic_ids.keys()}, offsets)

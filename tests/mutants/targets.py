@@ -17,7 +17,9 @@ _FOLDERS: Mapping[str, Sequence[str]] = {
         *("decide", "publish", "writes", "journal", "overlap", "intent", "compaction", "rolling", "history", "links"),
         "refusal",
     ),
-    "streaming/checkpoints": ("lease", "chain", "rewind", "moves", "unfinished", "power_cut", "start"),
+    "streaming/checkpoints": (
+        *("lease", "chain", "rewind", "moves", "unfinished", "power_cut", "start", "table_ends"),
+    ),
     "gluepot/core": ("leases",),
     "gluepot/bookmarks": ("jobrun", "files_input", "cursor_input"),
     "gluepot/bookmarks/ledger": ("connect", "edit", "lease", "ledger", "owner_lock", "portable", "thinning", "values"),

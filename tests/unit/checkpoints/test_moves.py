@@ -84,7 +84,10 @@ def test_offsets_are_read_with_the_ids_the_checkpoint_knows():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "earliest", "[1]", "{}", '{"t":{"0":-2}}', '{"t":{"0":"4"}}', '{"t":{"0":true}}', '{"t":{"x":4}}', '{"t":3}'],
+    [
+        *("", "earliest", "[1]", "{}", '{"t":{"0":-2}}', '{"t":{"0":"4"}}', '{"t":{"0":true}}', '{"t":{"x":4}}'),
+        *('{"t":3}', '{"t":{"-1":4}}'),
+    ],
 )
 def test_offsets_that_say_nothing_clear_are_refused(text):
     with pytest.raises(ConfigError, match=r"--to-offsets is .*use"):

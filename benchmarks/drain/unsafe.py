@@ -25,6 +25,9 @@ class _NoLease(nullcontext[Any]):
     def check(self) -> None:
         pass
 
+    def confirm(self) -> None:
+        pass
+
     def __enter__(self) -> Self:
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from pyspark.sql.functions import col
 
 from gluepot.engine.native import copies
 from tests.native_tables import answer_of, plain
@@ -100,6 +101,21 @@ def test_a_cached_frame_is_copied_once_until_it_is_another(spark, monkeypatch):
         other.unpersist()
 
     assert len(made) == 2
+
+
+def test_cached_parts_of_one_frame_are_told_apart(spark):
+    clicks = spark.table("clicks").select("id", "user", "at")
+    early, late = clicks.where("at < 3").cache(), clicks.where("at > 3").cache()
+    try:
+        for frame in (early.union(late).union(clicks), clicks.union(early), early.union(clicks)):
+            counted = frame.join(spark.table("clicks").select(col("user").alias("other")), col("user") == col("other"))
+            counted = counted.groupBy("id").count()
+            found = answer_of(spark, counted)
+
+            assert found is None or sorted(map(plain, found)) == rows_of(counted)
+    finally:
+        early.unpersist()
+        late.unpersist()
 
 
 def test_relations_larger_than_ours_stay_with_spark(spark):

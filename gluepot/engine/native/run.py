@@ -25,7 +25,7 @@ from gluepot.core.memory import memory_bytes
 from gluepot.engine import on_driver, row_folders
 from gluepot.engine.native.copies import copied
 from gluepot.engine.native.plan import Query, copy_name, translated
-from gluepot.engine.native.sources import relations_of, sources_of
+from gluepot.engine.native.sources import reads_ours, relations_of, sources_of
 from gluepot.engine.native.types import NothingToWin, NotTranslated
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
@@ -177,7 +177,8 @@ def _translated(frame: DataFrame) -> _Asked:
         NotTranslated: only Spark can run it.
     """
     execution = frame._jdf.queryExecution()  # noqa: SLF001  Python has no other way to a plan
-    relations_of(execution.analyzed())  # planning again takes longer than this look
+    if not reads_ours(execution.analyzed()):  # planning again takes longer than this look
+        raise NothingToWin("relation")
     plan = execution.optimizedPlan()
     nodes = plan.toJSON()
     relations = relations_of(plan)

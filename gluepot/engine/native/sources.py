@@ -57,22 +57,31 @@ def sources_of(plan: Any, nodes: str, relations: Relations) -> Sources:
     )
 
 
+def reads_ours(plan: Any) -> bool:
+    """Return whether a plan reads files of ours. It need not be optimised."""
+    return any(_files(leaf) is not None for part in _parts(plan) for leaf in _each(part.collectLeaves()))
+
+
 def relations_of(plan: Any) -> Relations:
-    """Return the relations of a plan.
+    """Return the relations of an optimised plan.
 
     Raises:
         NothingToWin: the plan reads nothing of ours.
+        NotTranslated: two relations have the same columns.
     """
-    files, others = {}, {}
+    files: dict[int, list[File]] = {}
+    others: dict[int, Any] = {}
     for part in _parts(plan):
         for leaf in _each(part.collectLeaves()):
             if leaf.output().isEmpty():
                 continue
-            number = leaf.output().head().exprId().id()
-            if (found := _files(leaf)) is not None:
-                files[number] = found
+            number, found = leaf.output().head().exprId().id(), _files(leaf)
+            if found is None:
+                is_one = number not in files and others.setdefault(number, leaf).equals(leaf)
             else:
-                others[number] = leaf
+                is_one = number not in others and files.setdefault(number, found) == found
+            if not is_one:
+                raise NotTranslated("relations with the same columns")
     if not files:
         raise NothingToWin("relation")
     return Relations(files, others)

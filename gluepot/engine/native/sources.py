@@ -13,6 +13,8 @@ from gluepot.engine.native.plan import File, Sources
 from gluepot.engine.native.types import NothingToWin, NotTranslated
 
 _ESCAPE = "\\"
+# The kinds of relations that are known to be the same when Spark runs them alone.
+_OTHERS = {"InMemoryRelation", "LocalRelation", "LogicalRelation", "Range"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def relations_of(plan: Any) -> Relations:
 
     Raises:
         NothingToWin: the plan reads nothing of ours.
-        NotTranslated: two relations have the same columns.
+        NotTranslated: two relations have the same columns, or one is of another kind, such as a lake table.
     """
     files: dict[int, list[File]] = {}
     others: dict[int, Any] = {}
@@ -76,6 +78,8 @@ def relations_of(plan: Any) -> Relations:
             if leaf.output().isEmpty():
                 continue
             number, found = leaf.output().head().exprId().id(), _files(leaf)
+            if found is None and _class(leaf) not in _OTHERS:
+                raise NotTranslated(_class(leaf))
             if found is None:
                 is_one = number not in files and others.setdefault(number, leaf).equals(leaf)
             else:

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql.functions import col
 
 from gluepot.engine.native import copies
+from gluepot.engine.row_files import NoRoom, RowFolders
 from tests.native_tables import answer_of, plain
 
 CLICKS = [
@@ -106,6 +107,7 @@ def test_a_cached_frame_is_copied_once_until_it_is_another(spark, monkeypatch):
 def test_cached_parts_of_one_frame_are_told_apart(spark):
     clicks = spark.table("clicks").select("id", "user", "at")
     early, late = clicks.where("at < 3").cache(), clicks.where("at > 3").cache()
+    answered = 0
     try:
         for frame in (early.union(late).union(clicks), clicks.union(early), early.union(clicks)):
             counted = frame.join(spark.table("clicks").select(col("user").alias("other")), col("user") == col("other"))
@@ -113,9 +115,24 @@ def test_cached_parts_of_one_frame_are_told_apart(spark):
             found = answer_of(spark, counted)
 
             assert found is None or sorted(map(plain, found)) == rows_of(counted)
+            answered += found is not None
     finally:
         early.unpersist()
         late.unpersist()
+
+    assert answered
+
+
+def test_without_room_for_a_copy_spark_computes(spark, monkeypatch):
+    def full(_):
+        raise NoRoom
+
+    other = spark.sql("SELECT * FROM VALUES (7L, 'seven') AS (user, word)").cache()
+    other.createOrReplaceTempView("others")
+    monkeypatch.setattr(RowFolders, "next", full)
+
+    assert answer_of(spark, spark.sql("SELECT c.id, o.word FROM clicks c JOIN others o ON o.user = c.user")) is None
+    other.unpersist()
 
 
 def test_relations_larger_than_ours_stay_with_spark(spark):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -11,7 +10,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from gluepot.engine import row_folders
-from gluepot.engine.native.nodes import simple
+from gluepot.engine.native.sources import class_of
 from gluepot.engine.native.types import translated_kind
 
 # A weak reference of the JVM to what a cached DataFrame's rows come from, and the file with them, by its hash code.
@@ -31,9 +30,10 @@ def copied(spark: SparkSession, leaf: Any, folder: str) -> str:
         folder: where to write what is not kept.
 
     Raises:
+        NoRoom: neither memory nor the disk has room for a file that is kept.
         Exception: a job of Spark failed.
     """
-    if simple(leaf.getClass().getName()) != "InMemoryRelation":
+    if class_of(leaf) != "InMemoryRelation":
         return _written(spark, leaf, folder)
     jvm = spark.sparkContext._jvm  # noqa: SLF001  Python has no other way to it
     assert jvm is not None
@@ -42,7 +42,7 @@ def copied(spark: SparkSession, leaf: Any, folder: str) -> str:
     with _turn:
         for one in [one for one, (reference, _) in _of_cached.items() if reference.get() is None]:
             del _of_cached[one]
-        if code in _of_cached and Path(_of_cached[code][1]).exists():
+        if code in _of_cached and _of_cached[code][0].get().equals(builder):  # codes may be alike
             return _of_cached[code][1]
         folders = row_folders.new_folders()
         try:

@@ -29,7 +29,7 @@ from gluepot.engine.native.sources import reads_ours, relations_of, sources_of
 from gluepot.engine.native.types import NothingToWin, NotTranslated
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
-from gluepot.engine.row_files import RowFile
+from gluepot.engine.row_files import NoRoom, RowFile
 from gluepot.frames.chunk import Chunk
 
 if TYPE_CHECKING:
@@ -146,6 +146,9 @@ def _answer(duckdb: Any, spark: SparkSession, frame: DataFrame, folder: str) -> 
         return None
     except NotTranslated as part:
         _log.info("spark_computes", part=str(part))
+        return None
+    except NoRoom:
+        _log.info("spark_computes", reason="no room for the rows of a cached DataFrame")
         return None
     except duckdb.Error as error:
         # Spark says what is wrong with the query, if anything is.

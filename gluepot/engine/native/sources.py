@@ -78,8 +78,8 @@ def relations_of(plan: Any) -> Relations:
             if leaf.output().isEmpty():
                 continue
             number, found = leaf.output().head().exprId().id(), _files(leaf)
-            if found is None and _class(leaf) not in _OTHERS:
-                raise NotTranslated(_class(leaf))
+            if found is None and class_of(leaf) not in _OTHERS:
+                raise NotTranslated(class_of(leaf))
             if found is None:
                 is_one = number not in files and others.setdefault(number, leaf).equals(leaf)
             else:
@@ -99,7 +99,7 @@ def _projections(plan: Any) -> dict[int, list[list[Tree]]]:
         ]
         for part in _parts(plan)
         for one in _below(part)
-        if _class(one) == "Expand"
+        if class_of(one) == "Expand"
     }
 
 
@@ -134,7 +134,7 @@ def _expressions(plan: Any, name: str, text: str) -> Iterator[Any]:
         for node in _below(part):
             for expression in _each(node.expressions()):
                 if text in expression.toString():
-                    yield from (one for one in _below(expression) if _class(one) == name)
+                    yield from (one for one in _below(expression) if class_of(one) == name)
 
 
 def _parts(plan: Any) -> Iterator[Any]:
@@ -152,7 +152,7 @@ def _below(node: Any) -> Iterator[Any]:
 
 def _files(leaf: Any) -> list[File] | None:
     """Return the files of a relation; None if it is no relation of files, or no frame of ours reads one of them."""
-    if _class(leaf) != "LogicalRelation" or _class(leaf.relation()) != "HadoopFsRelation":
+    if class_of(leaf) != "LogicalRelation" or class_of(leaf.relation()) != "HadoopFsRelation":
         return None
     # In one text, because there may be thousands. Names of our own files have no line breaks.
     roots = leaf.relation().location().rootPaths().mkString("\n").split("\n")
@@ -162,7 +162,8 @@ def _files(leaf: Any) -> list[File] | None:
     return [File(file.path, frozenset(file.schema.names)) for file in known if file]
 
 
-def _class(one: Any) -> str:
+def class_of(one: Any) -> str:
+    """Return the name of the class of an object of the JVM, without its package."""
     return simple(one.getClass().getName())
 
 

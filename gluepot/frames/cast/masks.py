@@ -18,6 +18,11 @@ def keep_matching(texts: pa.StringArray, pattern: str) -> pa.StringArray:
     return keep(texts, pc.match_substring_regex(texts, rf"^(?:{pattern})$"))
 
 
+def filled(texts: pa.StringArray) -> pa.StringArray:
+    """Return the texts that have a character, null for the others."""
+    return keep(texts, pc.greater(pc.binary_length(texts), 0))
+
+
 def holds(texts: pa.StringArray, characters: str) -> bool:
     """Return whether any text has one of the characters in it."""
     return any(pc.any(pc.match_substring(texts, one)).as_py() for one in characters)

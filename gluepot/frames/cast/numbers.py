@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.frames.cast.masks import cast_at_once, holds, keep, keep_matching
+from gluepot.frames.cast.masks import cast_at_once, filled, holds, keep, keep_matching
 
 # Holds 38 digits before the point and 38 after it: every decimal Glue has, so that rounding is done once, at the end.
 _WIDE = pa.decimal256(76, 38)
@@ -43,7 +43,7 @@ def _to_integer(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def text_to_number(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read decimal notation; for floats also an exponent, NaN and Infinity."""
-    texts = keep(texts, pc.greater(pc.binary_length(texts), 0))
+    texts = filled(texts)
     if pa.types.is_integer(target):
         return _text_to_integer(texts, target)
     found = cast_at_once(texts, pa.float64())
@@ -91,7 +91,7 @@ def number_to_decimal(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def text_to_decimal(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read decimal notation exactly, an exponent with the precision of double; rounded half up."""
-    texts = keep(texts, pc.greater(pc.binary_length(texts), 0))
+    texts = filled(texts)
     # Arrow reads exponents, too, and forgets digits beyond 38 when it moves the point.
     longest = pc.max(pc.binary_length(texts)).as_py() or 0
     is_odd = longest + target.scale > _WIDE_DIGITS or holds(texts, "eE")

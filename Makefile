@@ -13,6 +13,9 @@ LONGEST_FIRST := --dist loadfile --no-loadscope-reorder
 # at its own end.
 IN_OWN_FOLDER = folder=$$($(BIN)/python -m scripts.test_folder) || exit 1; trap 'rm -rf "$$folder"' EXIT; trap 'exit 1' INT TERM
 PYTEST := $(BIN)/pytest -o tmp_path_retention_policy=failed
+# A test that hangs ends its process, which prints what each thread was at, and it fails. Else CI would be cut off without
+# a word about it. The process is not replaced: the new one would begin with the same test.
+HANGS_FAIL := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-worker-restart 0
 FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && { echo "$$p"; break; }; done
 
@@ -35,10 +38,10 @@ test: setup ## all that CI runs: lint and every test
 	@# the unit tests run beside them, with what they leave of the processors (`nice`); their lines follow at the end.
 	@rm -rf $(TIMES); mkdir $(TIMES); failed=0; $(IN_OWN_FOLDER); \
 	nice -n 15 $(MAKE) lint > $(TIMES)/lint.txt 2>&1 & lint=$$!; \
-	nice -n 15 $(PYTEST) --basetemp $$folder/unit --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/unit.xml tests/unit -m "not long" > $(TIMES)/unit.txt 2>&1 & unit=$$!; \
+	nice -n 15 $(PYTEST) --basetemp $$folder/unit --numprocesses 2 $(LONGEST_FIRST) $(HANGS_FAIL) --junitxml $(TIMES)/unit.xml tests/unit -m "not long" > $(TIMES)/unit.txt 2>&1 & unit=$$!; \
 	trap 'kill $$lint $$unit 2>/dev/null; exit 1' INT TERM; \
-	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/spark -m "not long" || failed=1; \
-	$(PYTEST) --basetemp $$folder/2 --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
+	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 $(LONGEST_FIRST) $(HANGS_FAIL) --junitxml $(TIMES)/1.xml tests/spark -m "not long" || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 3 $(LONGEST_FIRST) $(HANGS_FAIL) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
 	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 

@@ -26,7 +26,8 @@ from tests.moto_server import moto_endpoint
 
 KEY = CommitKey("query-1", 7, "sink0")
 OPERATIONS = ("put", "create", "begin", "part", "complete", "copy", "list", "delete", "get")
-# Large enough for an upload in parts: obstore's are of 5 MiB.
+PART_BYTES = 5 << 20  # the smallest that S3 takes
+# Large enough for an upload in parts.
 BLOB_BYTES = 6 << 20
 ROWS = 4
 # Obstore waits 30 s for an answer; a test of waiting waits less, but longer than a busy machine needs to answer.
@@ -54,6 +55,7 @@ _tables = count()
 @pytest.fixture
 def table(server, tmp_path, monkeypatch) -> Iterator[S3Folder]:
     """An empty table that is written through the proxy and read without it."""
+    monkeypatch.setattr(s3, "PART_BYTES", PART_BYTES)
     proxy, client = server
     proxy.spoil(None)
     for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": proxy.url}.items():

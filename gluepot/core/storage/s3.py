@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from gluepot.core.storage.port import FileLock, Stretch
 
 _PARALLEL_COPIES = 64
+# A file up to this size is sent with one request, a larger one in parts of this size. An upload in parts is at least
+# four requests, of which three follow each other.
+PART_BYTES = 16 << 20
+_PARTS_AT_ONCE = 4
 # The bytes that one request reads: enough for the footer and the first columns of an ordinary file.
 _READ_AHEAD_BYTES = 1 << 20
 
@@ -201,7 +205,8 @@ class S3Writer:
             self._file.seek(0)  # also flushes the buffer
         storage = self._storage  # the writer is part of it
         with self._file, explained_s3(storage.url), storage._bucket_needed():  # noqa: SLF001
-            obstore.put(storage._store, self._key, self._file)  # noqa: SLF001
+            store = storage._store  # noqa: SLF001
+            obstore.put(store, self._key, self._file, chunk_size=PART_BYTES, max_concurrency=_PARTS_AT_ONCE)
 
     def discard(self) -> None:  # noqa: D102
         self._file.close()

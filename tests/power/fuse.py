@@ -46,6 +46,9 @@ SET_MODE, SET_UID, SET_GID, SET_LENGTH, SET_ATIME, SET_MTIME, NOW_ATIME, NOW_MTI
 RENAME_KEEP = 1
 SYNCED = os.O_SYNC | os.O_DSYNC
 
+LONGEST_CUT_SECS = 300.0
+"""Whoever waits for so long for the power to come back gets an error: nothing else could end a process of a test then."""
+
 # What changes the disk. The power can be cut before the n-th of them.
 ACTIONS = {4, 6, 8, 9, 10, 11, 12, 13, 16, 20, 30, 45}
 
@@ -64,16 +67,20 @@ class Mount:
         disk: what it shows.
         folder: where; root alone may mount.
         cut_after: how many actions happen before the power is lost; None for no such moment.
+        longest_cut_secs: after so long without power, the mount is taken away.
     """
 
-    def __init__(self, disk: Disk, folder: Path, cut_after: int | None = None) -> None:
+    def __init__(
+        self, disk: Disk, folder: Path, cut_after: int | None = None, longest_cut_secs: float = LONGEST_CUT_SECS
+    ) -> None:
         self.disk = disk
         self.actions = 0
         self.asked: Counter[int] = Counter()
         self.cut_after = cut_after
         self.lost_power = threading.Event()
         self._gate = threading.Lock()
-        self._left = False
+        self._leaving = threading.Lock()
+        self._left = threading.Event()
         self._folder = folder
         self._nodes: dict[int, Node] = {1: disk.root}
         self._looked_up: Counter[int] = Counter()
@@ -93,6 +100,7 @@ class Mount:
             raise OSError(number, os.strerror(number), str(folder))
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
+        threading.Thread(target=self._watch, args=(longest_cut_secs,), daemon=True).start()
 
     def cut(self) -> None:
         """Answer nothing any more: whoever asks waits until it is killed."""
@@ -101,13 +109,19 @@ class Mount:
 
     def leave(self) -> None:
         """Take the mount away; every open file of it is dead, and whoever waits for an answer gets an error."""
-        if self._left:
-            return
-        self.cut()
-        self._left = True
-        LIBC.umount2(str(self._folder).encode(), FORCE | DETACH)  # the first ends the connection, whoever waits
-        self._thread.join()
-        os.close(self._device)
+        with self._leaving:
+            if self._left.is_set():
+                return
+            self.cut()
+            self._left.set()
+            LIBC.umount2(str(self._folder).encode(), FORCE | DETACH)  # the first ends the connection, whoever waits
+            self._thread.join()
+            os.close(self._device)
+
+    def _watch(self, longest_cut_secs: float) -> None:
+        self.lost_power.wait()
+        if not self._left.wait(longest_cut_secs):
+            self.leave()
 
     def _serve(self) -> None:
         buffer = bytearray(MOST_BYTES + 4096)

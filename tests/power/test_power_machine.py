@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.power import machine as machines
-from tests.power.disk import LIKE_EXT4, STRICT
-from tests.power.fuse import LIBC
+from tests.power.disk import LIKE_EXT4, STRICT, Disk
+from tests.power.fuse import LIBC, Mount
 from tests.power.machine import Machine
 
 pytestmark = pytest.mark.skipif(bool(machines.missing()), reason=machines.missing())
@@ -146,6 +146,16 @@ def test_a_process_stops_at_the_cut_and_its_later_actions_never_happen(strict):
         os.killpg(process.pid, signal.SIGKILL)
         strict.restart("all that survives is a part of these")
     assert {int(path.name) for path in strict.folder.iterdir()} <= set(range(7))
+
+
+def test_whoever_waits_too_long_for_the_power_gets_an_error(tmp_path):
+    mount = Mount(Disk(STRICT), tmp_path, cut_after=0, longest_cut_secs=0.1)
+    with subprocess.Popen(
+        [sys.executable, "-c", f"open({str(tmp_path / 'a')!r}, 'w')"], stderr=subprocess.PIPE
+    ) as process:
+        _, said = process.communicate()
+    mount.leave()
+    assert b"OSError" in said or b"ConnectionAbortedError" in said
 
 
 def test_a_folder_can_be_listed_while_its_files_are_removed(strict):

@@ -361,8 +361,8 @@ def _crawl(result: Mapping[str, Any]) -> Iterator[str]:
     server = f" The S3 server is {result['server']} on the same machine." if result["server"] else ""
     yield from _head(
         result,
-        "Crawls of very many files",
-        f"{result['files']:,} small files of JSON in {result['partitions']:,} partitions.{server} After the first"
+        f"Crawls of {result['files']:,} files",
+        f"Small files of JSON in {result['partitions']:,} partitions.{server} After the first"
         " crawl, each further one finds one new folder, with `--new-folders-only`. The **bare listing** lists every"
         " folder above the partitions and the new one, which it is told, on S3 with as many requests at a time as the"
         " crawl. A **listing that knows the partitions** reads their names from a text file, and so finds out which"

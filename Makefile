@@ -15,7 +15,7 @@ IN_OWN_FOLDER = folder=$$($(BIN)/python -m scripts.test_folder) || exit 1; trap 
 PYTEST := $(BIN)/pytest -o tmp_path_retention_policy=failed
 # A test that hangs ends its process, which prints what each thread was at, and it fails. Else CI would be cut off without
 # a word about it. The process is not replaced: the new one would begin with the same test.
-HANGS_FAIL := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-worker-restart 0
+HANGS_FAIL := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true --max-worker-restart 0
 FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && { echo "$$p"; break; }; done
 

@@ -134,7 +134,7 @@ class ObjectStore:
     def head(self, store: Handle, key: str) -> dict[str, Any]:
         return {"size": self._send("head", store.full(key), lambda: len(self._read(store.full(key))))}
 
-    def put(self, store: Handle, key: str, data: Any, *, mode: str = "overwrite") -> None:
+    def put(self, store: Handle, key: str, data: Any, *, mode: str = "overwrite", **_of_parts: int) -> None:
         given = data if isinstance(data, bytes) else bytes(data.read())
         name, tell = store.full(key), self._tells()
         done: list[str] = []

@@ -49,8 +49,8 @@ GOALS: Mapping[tuple[str, str], float] = {
     ("stock", "e200"): 4.0,
     ("stock", "e500"): 5.0,
     ("stock", "e1000"): 4.0,
-    **{("tuned", shape): 3.5 for shape in SHAPES},
-    **{("loop", shape): 0.85 for shape in SHAPES},
+    **{("tuned", shape): 4.5 for shape in SHAPES},
+    **{("loop", shape): 1.5 for shape in SHAPES},
     **{("flink", shape): 1.5 for shape in SHAPES},
     **{("unsafe", shape): 0.97 for shape in SHAPES},
 }

@@ -70,7 +70,8 @@ def _summary(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         at = result["measured_with"]["at"][:10]
         for work, ratios in _against_stock(result):
             found = [(times, name, at) for name, times in ratios.items() if name in _STOCK]
-            fastest[work] = min([*found, *([fastest[work]] if work in fastest else [])])
+            if found := [*found, *([fastest[work]] if work in fastest else [])]:
+                fastest[work] = min(found)
     for work, (times, name, at) in fastest.items():
         yield _row((work, f"{times}", name, at))
 
@@ -97,7 +98,8 @@ def _drain(result: Mapping[str, Any]) -> Iterator[str]:
     said = " Each executor is a process that computes one task at a time; all share the cores."
     yield from _head(
         result,
-        f"{result['records']:,} records of {result['bytes_per_record']} bytes{_shape_of(result)}",
+        f"{result['records']:,} records of {result['bytes_per_record']} bytes{_shape_of(result)}, beside"
+        f" {', '.join(result['ratios'])}",
         f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores."
         + (said if result.get("executors") else ""),
     )

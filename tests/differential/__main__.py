@@ -1,0 +1,90 @@
+"""Compares each shortcut with the original that it replaces, on random cases.
+
+    python -m tests.differential --secs 600 --seed 7 --kind sql --kind casts
+
+Rounds of the kinds alternate until the time is up or each kind has compared `--cases` cases. Each difference is printed
+with its seed; `--seed N --rounds 1` repeats the round. The exit code is 1 if a difference is not explained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any
+
+from tests.differential.kind import Round, World
+from tests.differential.registry import NAMES, kind
+
+# A kind that differs more often than this is not run any further: the differences have one cause.
+MOST_DIFFERENCES = 25
+
+
+@cache
+def _spark() -> Any:
+    from awsglue.context import GlueContext  # noqa: PLC0415  # most kinds do not need Java
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    return GlueContext(SparkContext.getOrCreate()).spark_session
+
+
+def compare(names: list[str], first_seed: int, secs: float, cases: int | None, rounds: int | None) -> dict[str, Round]:
+    """Run rounds of each kind in turns and print each difference when it is seen."""
+    kinds = {name: kind(name) for name in names}
+    totals = {name: Round() for name in names}
+    ends = time.monotonic() + secs
+    seed = first_seed
+    running = list(names)
+    while running and time.monotonic() < ends and (rounds is None or seed - first_seed < rounds):
+        for name in list(running):
+            folder = Path(tempfile.mkdtemp(prefix=f"differential-{name}-"))
+            try:
+                result = kinds[name].round(Random(f"{name} {seed}"), World(_spark, folder))
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            for each in result.differences:
+                why = f" (explained: {each.explained})" if each.explained else ""
+                print(
+                    f"{name} seed {seed}{why}\n  case      {each.case}\n  ours      {each.ours}\n  original  {each.original}"
+                )
+            total = totals[name]
+            total.add(result)
+            unexplained = sum(not each.explained for each in total.differences)
+            if (cases is not None and total.cases >= cases) or unexplained >= MOST_DIFFERENCES:
+                running.remove(name)
+        seed += 1
+    return totals
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
+    parser.add_argument("--secs", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=None, help="the first seed; random if it is not given")
+    parser.add_argument("--kind", action="append", choices=NAMES, help="default: all kinds")
+    parser.add_argument("--cases", type=int, default=None, help="end when each kind has compared this many cases")
+    parser.add_argument("--rounds", type=int, default=None, help="run at most this many rounds of each kind")
+    options = parser.parse_args(arguments)
+    seed = SystemRandom().randrange(10**9) if options.seed is None else options.seed
+    print(f"first seed {seed}")
+    names = options.kind or list(NAMES)
+    totals = compare(names, seed, options.secs, options.cases, options.rounds)
+    failed = False
+    for name, total in totals.items():
+        unexplained = sum(not each.explained for each in total.differences)
+        failed |= unexplained > 0 or total.cases == 0
+        share = 100 * total.taken / max(total.cases, 1)
+        print(
+            f"{name}: {total.cases} {kind(name).unit}, {share:.0f} % taken,"
+            f" {unexplained} unexplained and {len(total.differences) - unexplained} explained differences"
+        )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,15 @@
+"""All kinds of differential tests. A kind is a module of `tests.differential.kinds` with a class `Kind`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tests.differential.kind import Kind
+
+NAMES: tuple[str, ...] = ()
+
+
+def kind(name: str) -> Kind:
+    """Return a new object of the kind with this name."""
+    made: Kind = import_module(f"tests.differential.kinds.{name}").Kind()
+    return made

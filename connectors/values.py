@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from gluepot.frames.chunk import ErrorRecord
+from gluepot.frames.rows_digest import MODULUS
 
 if TYPE_CHECKING:
     from gluepot.frames.declared import DeclaredPayload, GrowingPayload
@@ -203,6 +204,8 @@ class ManifestPart:
             columns.
         measured: what steps of the pipeline have measured, by their names.
         misfits: how many values became null because they are not of the type that a script declares, by field.
+        rows_digest: digest of the rows, see `gluepot.frames.rows_digest`; None if the target does not compare rows.
+        keys_digest: the same of the columns by which an upsert finds rows; None if there are none.
     """
 
     files: Sequence[StagedFile] = ()
@@ -220,6 +223,8 @@ class ManifestPart:
     measured: Mapping[str, Any] = field(default_factory=dict)
     misfits: Mapping[str, int] = field(default_factory=dict)
     rows_put: int = 0
+    rows_digest: int | None = None
+    keys_digest: int | None = None
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -273,6 +278,8 @@ class Manifest:
             Empty if the key alone determines the steps.
         previous: the batch of the query's previous write to the same target under the same ctx; -1 if this is the
             first, None if the previous batch is not tracked.
+        mode: what the write does with existing rows; empty if the target is not a database.
+        actions: text that is equal for equal keys of an upsert and equal statements of the script around the write.
     """
 
     key: CommitKey
@@ -282,11 +289,29 @@ class Manifest:
     token: int = 0
     work: str = ""
     previous: int | None = None
+    mode: str = ""
+    actions: str = ""
+
+    @property
+    def rows_digest(self) -> str:
+        """Text that is equal only if equal rows were written in the same way; empty if a task has no digest."""
+        rows = _sum_of([part.rows_digest for part in self.parts])
+        return f"{self.mode} {rows} {self.actions}".strip() if rows else ""
+
+    @property
+    def keys_digest(self) -> str:
+        """The same for the columns by which an upsert finds rows."""
+        return _sum_of([part.keys_digest for part in self.parts])
 
     @property
     def input_ranges(self) -> Sequence[SourceRange]:
         """The ranges that were read, coalesced."""
         return coalesced([one for part in self.parts for one in part.ranges] or self.ranges)
+
+
+def _sum_of(digests: Sequence[int | None]) -> str:
+    known = [digest for digest in digests if digest is not None]
+    return f"{sum(known) % MODULUS:016x}" if known and len(known) == len(digests) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol, TypeVar
 
 from gluepot.connectors.contracts import TaskSink
-from gluepot.connectors.jdbc.target import JdbcWriteSettings
+from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 
 T = TypeVar("T")
@@ -29,11 +30,13 @@ class TableName:
         schema: name of its schema.
         table: its own name.
         exists: whether the table exists.
+        primary_key: columns of its primary key, if an upsert finds rows by them; empty if it names its own keys.
     """
 
     schema: str
     table: str
     exists: bool
+    primary_key: tuple[str, ...] = ()
 
     @property
     def qualified(self) -> str:
@@ -53,6 +56,38 @@ class Published:
 
     record: str
     xact: int = 0
+
+
+class Superseding(Enum):
+    """What becomes of the rows of an earlier try when another try of the same write has other rows."""
+
+    LEAVE = "leave"
+    """Nothing: there are none, or the write empties the table."""
+    TAKE_BACK = "take back"
+    """The rows of an append are removed."""
+    UPSERT_AGAIN = "upsert again"
+    """Each row is replaced by the one of this try with the same key, so the keys must be the same."""
+    IMPOSSIBLE = "impossible"
+    """Nobody knows which rows the earlier try replaced or deleted."""
+
+
+def superseding(before: Mode, now: Mode, rows: int) -> Superseding:
+    """Decide what becomes of the rows of an earlier try.
+
+    Args:
+        before: what the earlier try did with the rows of the table.
+        now: what this try does with them.
+        rows: how many rows the earlier try wrote.
+    """
+    if now is Mode.OVERWRITE:
+        return Superseding.LEAVE
+    if before is Mode.OVERWRITE:
+        return Superseding.IMPOSSIBLE
+    if not rows:
+        return Superseding.LEAVE
+    if before is Mode.APPEND:
+        return Superseding.TAKE_BACK
+    return Superseding.UPSERT_AGAIN if now is Mode.UPSERT else Superseding.IMPOSSIBLE
 
 
 class Publication(Protocol):
@@ -76,6 +111,12 @@ class Publication(Protocol):
 
         Raises:
             PermanentError: some of the rows were changed or deleted.
+        """
+
+    def left_over(self, before: Published) -> int | None:
+        """Return how many rows of the table are still as an earlier try of this write upserted them.
+
+        None if the database cannot tell.
         """
 
     def forget_rejects(self) -> None:

@@ -54,8 +54,9 @@ def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Adopt |
     A batch id alone does not say which records are in a batch: a source may decide only while reading where a batch
     ends, or someone may have restored an old checkpoint. Skipping by the id alone would lose records. The key does not
     say either what the function does with the records: a retry may write two frames to one table in another order, or
-    take another branch. So the record must also name the same work. A manifest without parts, before the tasks have
-    run, gets the same answer as the complete manifest.
+    take another branch. So the record must also name the same work. If a function of the script or Spark makes the
+    rows, the work is unknown; a database's table then compares digests of the rows, which are known when the tasks have
+    run. Otherwise a manifest without parts, before the tasks have run, gets the same answer as the complete manifest.
 
     Every driver that takes over leaves its own record under each key that it meets, and records are created
     exclusively, generation by generation. So an earlier driver that still runs collides with it, whenever it wakes up.
@@ -66,7 +67,8 @@ def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Adopt |
         return Fenced(published)
     generation = published.generation + 1
     same_input = published.input == input_text(manifest.input_ranges, manifest.offsets_digest)
-    if not same_input or published.work != manifest.work:
+    same_rows = published.rows_digest != "" and published.rows_digest == manifest.rows_digest
+    if not same_input or not (same_rows or published.work == manifest.work):
         return Write(CommitRecord.of(manifest, generation), published)
     if published.token == manifest.token:
         return Skip(published)

@@ -21,6 +21,8 @@ from gluepot.frames.schema import merge_schemas
 _VERSION = 1
 _NOTHING = "nothing"
 _NO_RANGES = ranges_digest(())
+# What only records of tables of databases have.
+_TABLE_TEXTS = ("mode", "rows_digest", "keys_digest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,10 @@ class CommitRecord:
         work: text that is equal only if the same work was done with the input; empty if the key alone implies that.
         previous: the batch of the query's previous write under the same ctx, so that a missing manifest is noticed; -1
             for the first write, None if unknown.
+        mode: what the write did with existing rows of a database's table; empty for other targets, and in a record of
+            an older Gluepot.
+        rows_digest: text that is equal only if equal rows were written; empty if unknown.
+        keys_digest: the same for the columns by which an upsert finds rows.
     """
 
     key: CommitKey
@@ -91,6 +97,9 @@ class CommitRecord:
     work: str = ""
     previous: int | None = None
     rows_put: int = 0
+    mode: str = ""
+    rows_digest: str = ""
+    keys_digest: str = ""
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -128,6 +137,9 @@ class CommitRecord:
             columns=_distinct(part.columns for part in parts),
             work=manifest.work,
             previous=manifest.previous,
+            mode=manifest.mode,
+            rows_digest=manifest.rows_digest,
+            keys_digest=manifest.keys_digest,
         )
 
     @classmethod
@@ -197,6 +209,7 @@ class CommitRecord:
             "work": self.work,
             "previous": self.previous,
             **({"rows_put": self.rows_put} if self.rows_put else {}),
+            **{name: text for name in _TABLE_TEXTS if (text := getattr(self, name))},
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
 
@@ -232,6 +245,7 @@ class CommitRecord:
                 work=plain.get("work", ""),
                 previous=plain.get("previous"),
                 rows_put=plain.get("rows_put", 0),
+                **{name: plain[name] for name in _TABLE_TEXTS if name in plain},
             )
         except UNFIT as error:
             start = text[:40]

@@ -450,6 +450,8 @@ class TableWriter:
 
         write = commit.Write(settings.endpoint.vendor, place, planned.key.ctx, mode=settings.mode.value)
         self.targets.tables.announce(write, planned.key.batch_id, undo)
+        how = (settings.table, settings.mode.value, settings.keys, settings.preactions, settings.postactions)
+        planned = replace(planned, work=work_of(pipeline, how))
         pipeline, taken = self.measures.taken_along(pipeline)
         outcome, parts = write_table(spark, pipeline, settings, name, planned)
         self.measures.measured(taken, parts)

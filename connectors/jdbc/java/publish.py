@@ -131,6 +131,9 @@ class JavaPublication:
             )
         self._forget_kept(f"{self._names('id')} = ?", [self._id])
 
+    def left_over(self, before: Published) -> None:
+        """See `Publication`."""
+
     def forget_rejects(self) -> None:
         """See `Publication`."""
         self.session.run(f"DELETE FROM {self._own(REJECTS)} WHERE {self._names('id')} = ?", [self._id])
@@ -382,7 +385,9 @@ class JavaTables:
             for table in OWN_TABLES:
                 _make_own(begun, found, table, schema)
             name = begun.dialect.quoted(found.name)
-        return TableName(schema, name, exists=bool(found.kind))
+            by_primary_key = self.settings.mode is Mode.UPSERT and not self.settings.keys and found.kind
+            keys = tuple(begun.primary_key(found)) if by_primary_key else ()
+        return TableName(schema, name, exists=bool(found.kind), primary_key=keys)
 
     def sink(self, key: CommitKey, name: TableName) -> JavaSink:
         """See `TableDatabase`."""

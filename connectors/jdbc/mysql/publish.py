@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gluepot.connectors.jdbc.mysql.address import address_of
 from gluepot.connectors.jdbc.mysql.columns import (
@@ -157,6 +157,9 @@ class MysqlPublication:
                 f" {self._own(COMMITS)} (query_id {self.key.query_id!r}, batch_id {self.key.batch_id})"
             )
         self._forget_kept("id = %s", [self._id])
+
+    def left_over(self, before: Published) -> None:
+        """See `Publication`."""
 
     def forget_rejects(self) -> None:
         """See `Publication`."""
@@ -444,6 +447,8 @@ class MysqlTables:
         with session(self.settings.endpoint) as begun:
             name = find_table(begun, *_named(self.settings, self.settings.table))
             make_own_tables(begun, name.schema)
+            if self.settings.mode is Mode.UPSERT and not self.settings.keys:
+                name = replace(name, primary_key=tuple(unique_indexes(begun, name).get("PRIMARY", ())))
         return name
 
     def sink(self, key: CommitKey, name: TableName) -> StagingSink:

@@ -132,6 +132,15 @@ class PostgresqlPublication:
                 f" {self._own(COMMITS)} (query_id {self.key.query_id!r}, batch_id {self.key.batch_id})"
             )
 
+    def left_over(self, before: Published) -> int:
+        """See `Publication`. Each row tells which transaction wrote it last."""
+        ((rows,),) = self.session.rows_bound(
+            f"SELECT count(*) AS rows FROM {self.name.qualified} WHERE xmin::text = $1"
+            " AND txid_current() - $2 < 2147483648",
+            [str(before.xact & 0xFFFFFFFF), before.xact],
+        )
+        return cast("int", rows)
+
     def forget_rejects(self) -> None:
         """See `Publication`."""
         self.session.rows_bound(

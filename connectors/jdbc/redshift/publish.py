@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from uuid import uuid4
 
@@ -130,6 +130,9 @@ class RedshiftPublication:
             f" replaced; remove its rows by hand, and then its rows in {self.name.schema}.{COMMITS}"
             f" (query_id {self.key.query_id!r}, batch_id {self.key.batch_id})"
         )
+
+    def left_over(self, before: Published) -> None:
+        """See `Publication`."""
 
     def forget_rejects(self) -> None:
         """See `Publication`."""
@@ -272,6 +275,8 @@ class RedshiftTables:
         with connection(self.settings.endpoint) as begun:
             name = find_table(begun, self.settings.table)
             create_tables(begun, name.schema)
+            if self.settings.mode is Mode.UPSERT and not self.settings.keys:
+                name = replace(name, primary_key=primary_key(begun, name))
         return name
 
     def sink(self, key: CommitKey, name: TableName) -> RedshiftSink:

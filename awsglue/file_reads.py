@@ -45,7 +45,7 @@ def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pip
     """Return the pipeline of a read. This lists the files; they are read when the frame is used."""
     session.current().read.update(map(folder_dataset, settings.listing.paths))
     parallelism = spark.sparkContext.defaultParallelism
-    return Pipeline(files_input(settings, ctx, jobrun.current(), parallelism, session.current().clock))
+    return Pipeline(files_input(settings, ctx, jobrun.for_read(ctx), parallelism, session.current().clock))
 
 
 def table_frame(

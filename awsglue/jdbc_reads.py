@@ -25,4 +25,4 @@ def jdbc_frame(spark: SparkSession, options: Mapping[str, Any], ctx: str) -> Pip
     settings = read_settings(options)
     if isinstance(settings.relation, Table):  # a statement has no name
         session.current().read.add(table_dataset(settings.endpoint.url, settings.relation.name))
-    return Pipeline(jdbc_input(settings, ctx, jobrun.current(), spark))
+    return Pipeline(jdbc_input(settings, ctx, jobrun.for_read(ctx), spark))

@@ -37,5 +37,5 @@ def read_on(glue_context: GlueContext, source: ReadOn, transformation_ctx: str) 
     Raises:
         ConfigError: the next cursor is nothing that JSON holds.
     """
-    pipeline = Pipeline(cursor_input(source, transformation_ctx, jobrun.current()))
+    pipeline = Pipeline(cursor_input(source, transformation_ctx, jobrun.for_read(transformation_ctx)))
     return DynamicFrame(pipeline, glue_context, transformation_ctx)

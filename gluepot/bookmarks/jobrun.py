@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from gluepot.bookmarks.ledger import BegunRun, Change, LedgerWrite, RunStart
@@ -150,11 +152,38 @@ class JobRun:
 
 
 _current: JobRun | None = None
+# Begins another run like the one that was committed last; None if there is none.
+_again: Callable[[], JobRun] | None = None
+# Several threads of a script may read after a commit; one of them begins the run.
+_beginning = Lock()
 
 
 def current() -> JobRun | None:
     """Return the run that `Job.init` began; None before, and after its commit."""
     return _current
+
+
+def for_read(transformation_ctx: str) -> JobRun | None:
+    """Return the run to which a read belongs.
+
+    A script may call `job.commit()` after each table of a loop. Each commit ends a run, so the next read that has a
+    bookmark begins another run of the same job. Otherwise nobody would remember what it reads
+    (docs/decisions/0067-reads-after-a-commit-begin-a-run.md).
+
+    Raises:
+        LeaseHeld: another process has begun a run of the job since the commit.
+    """
+    global _current  # noqa: PLW0603  as in `begin`
+    with _beginning:
+        if _current is None and _again is not None and transformation_ctx:
+            _current = _again()
+            log.warning(
+                "read_after_commit",
+                job=_current.name,
+                ctx=transformation_ctx,
+                hint="this read begins another run of the job; call job.commit() again after its writes",
+            )
+        return _current
 
 
 def begin(
@@ -183,8 +212,25 @@ def begin(
         LeaseHeld: the job is already running.
         ConfigError: one of the limiting runs is unknown or saved no bookmarks.
     """
-    global _current  # noqa: PLW0603  a script reaches the engine only through Glue's signatures
+    global _current, _again  # noqa: PLW0603  a script reaches the engine only through Glue's signatures
     end("another Job.init followed")
+    _again = None
+    _current = _begun(name, run_id, temp_dir, option, limits, environ, clock, ttl_secs)
+    if _current.bookmarks is not None:
+        _again = partial(_begun, name, run_id, temp_dir, option, limits, environ, clock, ttl_secs)
+    return _current
+
+
+def _begun(
+    name: str,
+    run_id: str,
+    temp_dir: str | None,
+    option: str | None,
+    limits: Sequence[str],
+    environ: dict[str, str],
+    clock: Clock,
+    ttl_secs: float,
+) -> JobRun:
     marks = None
     if option is not None:
         from gluepot.bookmarks.ledger.connect import ledger_url, open_ledger  # noqa: PLC0415  as in `gluepot.bookmarks.ledger`
@@ -200,8 +246,7 @@ def begin(
             marks = Bookmarks(ledger, run, Heartbeat(ledger, run, ttl_secs), between)
             marks.until_end(stack.pop_all())
         log.info("job_begun", job=name, run=run.job.run, attempt=run.job.attempt, state=run.base, saves=run.saves)
-    _current = JobRun(name, run_id, temp_dir, marks)
-    return _current
+    return JobRun(name, run_id, temp_dir, marks)
 
 
 def commit() -> None:
@@ -217,9 +262,9 @@ def commit() -> None:
 
 
 def end(reason: str) -> None:
-    """End the current run, if there is one, without saving."""
-    global _current
-    run, _current = _current, None
+    """End the current run, if there is one, without saving. No read begins another one."""
+    global _current, _again
+    run, _current, _again = _current, None, None
     if run is not None and run.bookmarks is not None:
         log.warning("job_not_committed", job=run.name, reason=reason, hint="the next run reads the same input again")
         run.bookmarks.abandon(reason)

@@ -28,8 +28,9 @@ _FIRST_MIX, _SECOND_MIX = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133
 _OF_BYTE = np.frombuffer(hashlib.shake_256(b"gluepot rows").digest(256 * 8), np.uint64)
 # Bytes of strings that are hashed at a time. Their intermediate values fit into a processor's cache.
 _BLOCK_BYTES = 1 << 16
-# Above this mean length, hashing strings one by one is as fast.
-_LONG_BYTES = 256
+# Longer strings are hashed one by one, which is as fast for them. Which way a string takes depends on itself alone, so
+# that the digest does not depend on its chunk.
+_LONG_BYTES = 1024
 
 
 def rows_digest(batch: pa.RecordBatch, columns: Collection[str] | None = None) -> int:
@@ -112,10 +113,13 @@ def _bits(numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> Hashes:
 
 def _strings(column: pa.LargeBinaryArray) -> Hashes:
     """Return a polynomial over the bytes of each value, mixed with its length."""
+    is_long = pc.fill_null(pc.greater(pc.binary_length(column), _LONG_BYTES), False)
+    if is_long.true_count:
+        hashes = _strings(pc.if_else(is_long, pa.scalar(b"", column.type), column))
+        hashes[is_long.to_numpy(zero_copy_only=False)] = _one_by_one(column.filter(is_long))
+        return hashes
     count = len(column)
     offsets = np.frombuffer(column.buffers()[1], np.int64, count + 1, column.offset * 8)
-    if offsets[-1] - offsets[0] > _LONG_BYTES * count:
-        return _one_by_one(column)
     lengths = np.diff(offsets).astype(np.uint64)
     sums = np.zeros(count, np.uint64)
     begin = 0

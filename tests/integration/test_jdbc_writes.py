@@ -79,6 +79,118 @@ def test_rows_that_somebody_changed_meanwhile_are_not_replaced_in_silence(orders
     assert orders.copied() == [1, 2]
 
 
+def by_spark(job, *expressions: str):
+    """Rows of `orders` that Spark made, so that nobody knows what work made them."""
+    return DynamicFrame.fromDF(job.read().toDF().selectExpr(*expressions), job.glue_context, "f")
+
+
+def test_a_corrected_script_replaces_the_rows_that_the_failed_run_appended(orders):
+    filled(orders, 1, 2)
+    orders.init()
+    orders.write(by_spark(orders, "id", "id * 10 AS cents"))
+    jobrun.end("the totals are wrong")
+    run = orders.init()
+    orders.write(by_spark(orders, "id", "id * 100 AS cents"))
+    run.commit()
+    assert orders.sql("SELECT id, cents FROM copies ORDER BY id") == [(1, 100), (2, 200)]
+
+
+def test_the_same_rows_made_by_spark_are_skipped_even_if_somebody_changed_them_meanwhile(orders):
+    filled(orders, 1, 2)
+    orders.init()
+    orders.write(by_spark(orders, "id", "name"))
+    jobrun.end("the driver died")
+    orders.sql("UPDATE copies SET name = 'mine' WHERE id = 1")
+    run = orders.init()
+    orders.write(by_spark(orders, "id", "name"))
+    run.commit()
+    assert orders.sql("SELECT id, name FROM copies ORDER BY id") == [(1, "mine"), (2, "n2")]
+
+
+def test_two_appends_under_one_ctx_that_a_retry_makes_in_another_order_are_both_written_once(orders, number_stream):
+    write = table_writer(orders.glue_context, orders.url)
+    tries = [[0], [1, 0]]
+
+    def function(frame, batch_id):
+        remainders = tries.pop(0)
+        for remainder in remainders:
+            write(frame.where(f"value % 2 = {remainder}"), "both")
+        if len(remainders) == 1:
+            raise RuntimeError("trouble after the first write")
+
+    number_stream.run(function, clock=FakeClock())
+    assert orders.sql("SELECT value FROM both ORDER BY value") == [(n,) for n in range(10)]
+
+
+def test_a_corrected_upsert_replaces_the_rows_of_the_same_keys(orders):
+    filled(orders, 1, 2)
+    orders.sql("CREATE TABLE copies (id bigint PRIMARY KEY, cents bigint)")
+    orders.sql("INSERT INTO copies VALUES (2, 7), (5, 7)")
+    orders.init()
+    orders.write(by_spark(orders, "id", "id * 10 AS cents"), mode="upsert")
+    jobrun.end("the totals are wrong")
+    run = orders.init()
+    orders.write(by_spark(orders, "id", "id * 100 AS cents"), mode="upsert")
+    run.commit()
+    assert orders.sql("SELECT id, cents FROM copies ORDER BY id") == [(1, 100), (2, 200), (5, 7)]
+
+
+def test_an_upsert_that_would_leave_rows_of_a_failed_try_is_refused_and_changes_nothing(orders):
+    filled(orders, 1, 2)
+    orders.sql("CREATE TABLE copies (id bigint PRIMARY KEY, name text)")
+    orders.init()
+    orders.write(by_spark(orders, "id", "name"), mode="upsert")
+    jobrun.end("the filter was forgotten")
+    orders.init()
+    with pytest.raises(PermanentError, match="upserted 2 rows into copies, and this one has other keys, so 1 of those"):
+        orders.write(DynamicFrame.fromDF(orders.read().toDF().where("id = 2"), orders.glue_context, "f"), mode="upsert")
+    assert orders.copied() == [1, 2]
+
+
+def test_an_upsert_of_more_rows_than_the_failed_try_is_written(orders):
+    filled(orders, 1)
+    orders.sql("CREATE TABLE copies (id bigint PRIMARY KEY, name text)")
+    orders.init()
+    orders.write(by_spark(orders, "id", "name"), mode="upsert")
+    jobrun.end("the driver died")
+    filled(orders, 2)
+    run = orders.init()
+    orders.write(by_spark(orders, "id", "name"), mode="upsert")
+    run.commit()
+    assert orders.copied() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ({"mode": "overwrite"}, {}, "was an overwrite of 2 rows into copies, and this one is an append"),
+        ({"mode": "upsert"}, {}, "was an upsert of 2 rows into copies, and this one is an append"),
+    ],
+)
+def test_a_script_with_another_mode_is_refused_where_the_old_rows_are_lost(orders, before, now, said):
+    filled(orders, 1, 2)
+    orders.sql("CREATE TABLE copies (id bigint PRIMARY KEY, name text)")
+    orders.init()
+    orders.write(by_spark(orders, "id", "name"), **before)
+    jobrun.end("the mode is wrong")
+    orders.init()
+    with pytest.raises(PermanentError, match=said):
+        orders.write(by_spark(orders, "id", "name"), **now)
+    assert orders.copied() == [1, 2]
+
+
+def test_an_append_that_should_have_been_an_upsert_is_taken_back(orders):
+    filled(orders, 1, 2)
+    orders.sql("CREATE TABLE copies (id bigint PRIMARY KEY, name text)")
+    orders.init()
+    orders.write(by_spark(orders, "id", "name"))
+    jobrun.end("the mode is wrong")
+    run = orders.init()
+    orders.write(by_spark(orders, "id + 1 AS id", "name"), mode="upsert")
+    run.commit()
+    assert orders.sql("SELECT id, name FROM copies ORDER BY id") == [(2, "n1"), (3, "n2")]
+
+
 def test_an_upsert_replaces_rows_by_key_and_the_last_one_counts(orders):
     orders.sql("CREATE TABLE orders (n serial PRIMARY KEY, id int, name text)")
     orders.sql("CREATE TABLE copies (id int PRIMARY KEY, name text, n int)")

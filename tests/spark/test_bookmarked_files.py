@@ -258,3 +258,40 @@ def test_broken_records_of_files_go_to_the_rejects(copy):
     found = duckdb.sql(f"SELECT raw, stream FROM read_parquet('{rejects}')").fetchall()
     assert found == [(b"{broken", str(copy.folder / "in" / "b"))]
     assert copy.ids() == [1]
+
+
+@pytest.mark.parametrize("ctx", ["source-{}", "source0"], ids=["a bookmark each", "one bookmark"])
+def test_a_commit_after_each_table_of_a_loop_remembers_all_tables(copy, capsys, ctx):
+    def loop():
+        job = copy.init()
+        counts = []
+        for table in ("a", "b", "c"):
+            frame = copy.read(ctx.format(table), paths=[str(copy.folder / "in" / table)])
+            counts.append(frame.count())
+            copy.write(frame, table)
+            job.commit()
+        return counts
+
+    for n, table in enumerate(("a", "b", "c")):
+        copy.put(f"{table}/1", n)
+    first = loop()
+    copy.put("b/2", 7)
+    second = loop()
+
+    assert (first, second) == ([1, 1, 1], [0, 1, 0])
+    assert copy.ids() == [0, 1, 2, 7]
+    assert "read_after_commit" in capsys.readouterr().err
+
+
+def test_what_was_not_committed_after_the_last_commit_is_read_again_and_replaced(copy):
+    copy.put("a", 1)
+    job = copy.init()
+    copy.write(copy.read())
+    job.commit()
+    copy.put("b", 2)
+    copy.write(copy.read(), "late")
+    jobrun.end("the script ended")
+    assert copy.ids() == [1, 2]
+
+    copy.init()
+    assert copy.read().count() == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,42 @@ def test_a_bookmark_can_be_asked_for_at_an_earlier_state(job):
         jobrun.commit()
     marks = job.begin("jr_3").bookmarks
     assert [marks.bodies("source0", at) for at in (None, 0, 1, 2)] == [["1", "2"], [], ["1"], ["1", "2"]]
+
+
+def test_a_read_after_a_commit_begins_another_run_of_the_job(job):
+    job.begin("jr_1")
+    jobrun.commit()
+
+    again = jobrun.for_read("source0")
+    again.bookmarks.planned("source0", "digest", Change("body"))
+    jobrun.commit()
+
+    assert again.bookmarks.run.job.run == 2
+    assert job.seen(lambda ledger: ledger.state("copy", "source0", 2)) == ["body"]
+
+
+def test_threads_that_read_after_a_commit_share_one_run(job):
+    job.begin("jr_1")
+    jobrun.commit()
+
+    with ThreadPoolExecutor(4) as pool:
+        runs = list(pool.map(jobrun.for_read, ["a", "b", "c", "d"]))
+
+    assert len({id(run) for run in runs}) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "leave", "ctx"),
+    [
+        (jobrun.ENABLE, jobrun.commit, ""),
+        (jobrun.ENABLE, lambda: jobrun.end("the script failed"), "source0"),
+        (None, jobrun.commit, "source0"),
+    ],
+    ids=["read without a bookmark", "run that was not committed", "job without bookmarks"],
+)
+def test_no_other_read_begins_a_run(job, option, leave, ctx):
+    job.begin("jr_1", option)
+    leave()
+
+    assert jobrun.for_read(ctx) is None
+    assert not job.is_locked()

@@ -27,7 +27,7 @@ from gluepot.core.errors import LeaseHeld, PermanentError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.engine import execute
-from gluepot.engine.pipeline import Pipeline
+from gluepot.engine.pipeline import Pipeline, is_unique
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows_digest import MODULUS, rows_digest
 
@@ -66,7 +66,9 @@ def write_table(
             if (record := _adopted(begun, planned)) is not None:
                 return AlreadyCommitted((), record.rows_out), [record.as_part()]
     try:
-        sink = DigestingSink(database.sink(planned.key, name), settings.keys or name.primary_key)
+        sink, keys = database.sink(planned.key, name), settings.keys or name.primary_key
+        if keys or is_unique(planned.work):
+            sink = DigestingSink(sink, keys)
         parts = execute.stage(spark, pipeline, sink, str(planned.token))
         reach("jdbc.staged")
         staged = [file for part in parts for file in part.files]

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+_UNIQUE = "once:"
+
+
 @dataclass(frozen=True, slots=True)
 class StickySchema:
     """The columns that a running stream has seen in its records. Decoding a batch begins with them, and adds to them.
@@ -191,4 +194,9 @@ def work_of(pipeline: Pipeline, target: object) -> str:
 
 def unique_work() -> str:
     """Return text that differs from that of every other write, so that no retry takes the write for one of its own."""
-    return f"once:{uuid4().hex}"
+    return f"{_UNIQUE}{uuid4().hex}"
+
+
+def is_unique(work: str) -> bool:
+    """Tell whether a text is from `unique_work`: nobody knows whether another write made the same rows."""
+    return work.startswith(_UNIQUE)

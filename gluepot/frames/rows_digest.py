@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +22,10 @@ Hashes = npt.NDArray[np.uint64]
 
 # Random odd numbers. A digest that is stored by one version must be equal in the next one, so they never change.
 _BASE = np.uint64(0x9E3779B97F4A7C15)
-_INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, MODULUS))
 _FIRST_MIX, _SECOND_MIX = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_OF_BYTE = np.frombuffer(hashlib.shake_256(b"gluepot rows").digest(256 * 8), np.uint64)
-# Bytes of strings that are hashed at a time. Their intermediate values fit into a processor's cache.
-_BLOCK_BYTES = 1 << 16
+_WORD_BYTES = 8
+# What to keep of a word, by the number of its bytes that belong to the string.
+_KEPT = np.array([(1 << 8 * size) - 1 for size in range(_WORD_BYTES + 1)], np.uint64)
 # Longer strings are hashed one by one, which is as fast for them. Which way a string takes depends on itself alone, so
 # that the digest does not depend on its chunk.
 _LONG_BYTES = 1024
@@ -120,35 +118,29 @@ def _strings(column: pa.LargeBinaryArray) -> Hashes:
         return hashes
     count = len(column)
     offsets = np.frombuffer(column.buffers()[1], np.int64, count + 1, column.offset * 8)
-    lengths = np.diff(offsets).astype(np.uint64)
-    sums = np.zeros(count, np.uint64)
-    begin = 0
-    while begin < count:
-        end = int(np.searchsorted(offsets, offsets[begin] + _BLOCK_BYTES, side="right")) - 1
-        end = min(max(end, begin + 1), count)
-        _add_polynomials(sums[begin:end], offsets[begin : end + 1], column.buffers()[2])
-        begin = end
-    return _mixed(sums + lengths * _FIRST_MIX + _BASE)
-
-
-def _add_polynomials(sums: Hashes, offsets: npt.NDArray[np.int64], data: pa.Buffer | None) -> None:
     first, size = int(offsets[0]), int(offsets[-1] - offsets[0])
-    if not size or data is None:
-        return
-    powers, inverses = _powers(max(size, _BLOCK_BYTES))
-    until = np.zeros(size + 1, np.uint64)
-    np.cumsum(_OF_BYTE[np.frombuffer(data, np.uint8, size, first)] * powers[:size], out=until[1:])
-    places = offsets - first
-    # The sum of a value begins with the power of its place in the block, which the inverse takes out again.
-    sums += (until[places[1:]] - until[places[:-1]]) * inverses[places[:-1]]
+    # A word may begin at any byte, and the last one ends after the last string.
+    padded = np.zeros(size + _WORD_BYTES, np.uint8)
+    if size:
+        padded[:size] = np.frombuffer(column.buffers()[2], np.uint8, size, first)
+    words = np.ndarray((size + 1,), np.dtype("<u8"), padded, strides=(1,))
+    places, left = offsets[:-1] - first, np.diff(offsets)
+    hashes = left.astype(np.uint64)
+    rows: slice | npt.NDArray[np.intp] = slice(None)
+    while True:
+        if not left.all():
+            remaining = np.flatnonzero(left)
+            rows = remaining if isinstance(rows, slice) else rows[remaining]
+            places, left = places[remaining], left[remaining]
+        if not len(left):
+            return _mixed(hashes + _BASE)
+        read = words[places] & _KEPT[np.minimum(left, _WORD_BYTES)]
+        hashes[rows] = _step(hashes[rows], read)
+        places, left = places + _WORD_BYTES, np.maximum(left - _WORD_BYTES, 0)
 
 
-@lru_cache(maxsize=1)
-def _powers(size: int) -> tuple[Hashes, Hashes]:
-    """Return the powers of the base and of its inverse, for places up to a size in bytes."""
-    powers, inverses = np.full(size + 1, _BASE, np.uint64), np.full(size + 1, _INVERSE, np.uint64)
-    powers[0] = inverses[0] = 1
-    return np.cumprod(powers, dtype=np.uint64), np.cumprod(inverses, dtype=np.uint64)
+def _step(hashes: Hashes, read: Hashes) -> Hashes:
+    return (hashes ^ (hashes >> np.uint64(29)) ^ read) * _BASE
 
 
 def _one_by_one(column: pa.Array) -> Hashes:

@@ -325,7 +325,8 @@ def by_spark(target: Target, numbers: Sequence[int], days: Sequence[str], *, tok
     for task, first in enumerate(range(0, len(numbers), 2)):
         own = slice(first, first + 2)
         rows = pa.record_batch({"n": pa.array(numbers[own], pa.int64()), "day": days[own]})
-        parts.append(digesting.write(iter([Chunk(rows)]), task, f"{token}/0"))
+        part = digesting.write(iter([Chunk(rows)]), task, f"{token}/0")
+        parts.append(replace(part, rows_in=part.rows_out))
     return Manifest(key(), parts, offsets_digest="input", token=token, work=unique_work(), mode="append")
 
 

@@ -114,12 +114,12 @@ def test_two_appends_under_one_ctx_that_a_retry_makes_in_another_order_are_both_
     def function(frame, batch_id):
         remainders = tries.pop(0)
         for remainder in remainders:
-            write(frame.where(f"value % 2 = {remainder}"), "both")
+            write(frame.where(f"value % 2 = {remainder}"), "parities")
         if len(remainders) == 1:
             raise RuntimeError("trouble after the first write")
 
     number_stream.run(function, clock=FakeClock())
-    assert orders.sql("SELECT value FROM both ORDER BY value") == [(n,) for n in range(10)]
+    assert orders.sql("SELECT value FROM parities ORDER BY value") == [(n,) for n in range(10)]
 
 
 def test_a_corrected_upsert_replaces_the_rows_of_the_same_keys(orders):
@@ -143,7 +143,7 @@ def test_an_upsert_that_would_leave_rows_of_a_failed_try_is_refused_and_changes_
     jobrun.end("the filter was forgotten")
     orders.init()
     with pytest.raises(PermanentError, match="upserted 2 rows into copies, and this one has other keys, so 1 of those"):
-        orders.write(DynamicFrame.fromDF(orders.read().toDF().where("id = 2"), orders.glue_context, "f"), mode="upsert")
+        orders.write(by_spark(orders, "id + 1 AS id", "name"), mode="upsert")
     assert orders.copied() == [1, 2]
 
 

@@ -43,6 +43,7 @@ class Write:
     url: str
     table: str = "copies"
     token: int = 1
+    work: str = ""
 
     def settings(self, **options: Any) -> JdbcWriteSettings:
         return JdbcWriteSettings.from_glue({"url": self.url, "dbtable": self.table, **options})
@@ -54,13 +55,16 @@ class Write:
         database = table_database(settings)
         key = CommitKey("query-1", batch, "sink0", "place")
         given = rows if isinstance(rows, pa.RecordBatch) else pa.RecordBatch.from_pylist(list(rows))
-        part = database.sink(key, database.find()).write(iter([Chunk(given, [])]), task, f"{self.token}/0")
+        name = database.find()
+        sink = jdbc_output.DigestingSink(database.sink(key, name), settings.keys or name.primary_key)
+        part = sink.write(iter([Chunk(given, [])]), task, f"{self.token}/0")
         return replace(part, ranges=[SourceRange("kafka", "t", "id", str(task), 0, given.num_rows)])
 
     def publish(self, *parts: ManifestPart, batch: int = 7, **options: Any) -> Committed | AlreadyCommitted:
         settings = self.settings(**options)
         database = table_database(settings)
-        manifest = Manifest(CommitKey("query-1", batch, "sink0", "place"), parts, token=self.token)
+        key, mode = CommitKey("query-1", batch, "sink0", "place"), settings.mode.value
+        manifest = Manifest(key, parts, token=self.token, work=self.work, mode=mode)
         staged = [file for part in parts for file in part.files]
         bare = replace(manifest, parts=[replace(part, files=()) for part in parts])
         try:
@@ -437,6 +441,22 @@ def test_rows_of_an_earlier_try_are_replaced(write, table):
     write.take_back()
     assert write.rows("n, name", "n") == before
     assert write.tables() - OWN == {"copies"}
+
+
+@pytest.mark.parametrize("options", [{"upsertKeys": ["N"]}, {"mode": "upsert"}])
+def test_an_upsert_of_other_rows_on_the_same_input_needs_the_same_keys(write, options):
+    sql(write.url, "CREATE TABLE copies (n INT PRIMARY KEY, name TEXT)")
+    write.work = "the first script"
+    write.write([{"n": 1, "name": "a"}, {"n": 2, "name": "b"}], **options)
+
+    write.work = "a corrected value"
+    write.write([{"n": 2, "name": "B"}, {"n": 1, "name": "A"}], **options)
+    assert write.rows() == [(1, "A"), (2, "B")]
+
+    write.work = "a corrected key"
+    with pytest.raises(PermanentError, match="upserted 2 rows into copies, and this one has other keys, so some of"):
+        write.write([{"n": 2, "name": "B"}, {"n": 3, "name": "A"}], **options)
+    assert write.rows() == [(1, "A"), (2, "B")]
 
 
 @pytest.mark.parametrize("key", ["", ", PRIMARY KEY (n)"])

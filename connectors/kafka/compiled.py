@@ -15,6 +15,7 @@ from confluent_kafka import KafkaError, KafkaException, cimpl
 from gluepot.connectors.kafka.client import needs_callbacks
 from gluepot.connectors.kafka.consumers import CONSUMER_DEFAULTS, Notice
 from gluepot.frames.payloads import payloads
+from gluepot.frames.sizes import memory_bytes
 
 try:
     _compiled: Any = import_module("gluepot.connectors.kafka._consumer")
@@ -58,7 +59,7 @@ class CompactRecords:
     @property
     def mean_bytes(self) -> int:
         """See `Records`."""
-        return max(1, int(self.array.nbytes) // len(self.array))
+        return max(1, memory_bytes(self.array) // len(self.array))
 
     @property
     def values(self) -> Sequence[bytes | None]:

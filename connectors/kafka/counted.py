@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.frames.payloads import as_array, payloads
+from gluepot.frames.sizes import memory_bytes
 
 MOST_BYTES = 1 << 30
 """The approximate limit of the folder's size: tasks that begin at the same time do not see each other's files."""
@@ -75,7 +76,7 @@ class Keeping:
             [as_array(batch.values), pa.array(batch.positions, pa.int64()), *batch.columns.values()],
             names=[_VALUE, _POSITION, *batch.columns],
         )
-        self._room_bytes -= rows.nbytes
+        self._room_bytes -= memory_bytes(rows)
         if self._room_bytes < 0:
             self._drop()
             return

@@ -29,6 +29,7 @@ from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.frames.magic import RECORD_TIMESTAMP
 from gluepot.frames.payloads import payloads
+from gluepot.frames.sizes import memory_bytes
 
 MAX_BATCH_RECORDS = 20_000
 TIP_ANSWERS = 3
@@ -156,7 +157,7 @@ def _until(
         at_tip += fetched.behind_ms == 0 and not block.num_rows
         if fetched.closed or at_tip >= TIP_ANSWERS:
             break
-        pause = wait_secs(Read(block.nbytes, at_tip=False)) - (clock.monotonic() - began)
+        pause = wait_secs(Read(memory_bytes(block), at_tip=False)) - (clock.monotonic() - began)
         clock.sleep(max(0.0, pause))
     raise DataLoss(f"{where} no longer has record {last}; it has expired, or the stream was created again.")
 

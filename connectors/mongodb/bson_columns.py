@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.connectors.mongodb.bson_values import MOST_BYTES
+from gluepot.frames.sizes import memory_bytes
 
 ID_BYTES = 32
 """The length of the ids that repetitions repeat; see `Document`."""
@@ -37,7 +38,7 @@ def upserts(batch: pa.RecordBatch, ids: Sequence[str]) -> pa.Array | None:
         Bytes; None if a column has another type, name or value than this function encodes.
     """
     names: list[str] = batch.schema.names
-    if "_id" in names or any("\0" in name for name in names) or batch.nbytes > _MOST_BATCH_BYTES:
+    if "_id" in names or any("\0" in name for name in names) or memory_bytes(batch) > _MOST_BATCH_BYTES:
         return None
     if len(set(names)) < len(names) or any(len(one) != ID_BYTES for one in ids):
         return None

@@ -19,6 +19,7 @@ from gluepot.connectors.values import SourceRange, dump_errors
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import open_storage
 from gluepot.frames.chunk import ErrorRecord
+from gluepot.frames.sizes import memory_bytes
 
 FOLDER = "gluepot/rejects"
 # Bounds the memory of a task: a further file takes the records beyond this size.
@@ -106,7 +107,7 @@ class RejectsAside:
         if self._root is None:
             return
         self._gathered.append(dump_errors(errors))
-        if sum(batch.nbytes for batch in self._gathered) >= self._file_bytes:
+        if sum(memory_bytes(batch) for batch in self._gathered) >= self._file_bytes:
             self._write(self._root)
 
     def __enter__(self) -> Self:

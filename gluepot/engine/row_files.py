@@ -25,6 +25,7 @@ from gluepot.engine.task import good_rows
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import batch_of
 from gluepot.frames.schema import align, merge_schemas, without_nulls
+from gluepot.frames.sizes import memory_bytes
 
 # Rows are gathered until their columns take this much, and then become a row group: few enough for a task to hold, and
 # enough for Spark's readers to work on whole pages.
@@ -310,7 +311,7 @@ class _Files:
         """Take rows; return whether there is room for what was taken so far."""
         if rows.num_rows:
             self._gathered.append(rows)
-            self._bytes += rows.nbytes
+            self._bytes += memory_bytes(rows)
             if self._bytes >= GROUP_BYTES:
                 return _has_room(self._flush)
         return True

@@ -22,6 +22,7 @@ from gluepot.frames.declared import GrowingDecoder, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.packing import unpack
 from gluepot.frames.payloads import total_bytes
+from gluepot.frames.sizes import memory_bytes
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.frames.transforms.needed_columns import needed_columns
 from gluepot.quality.measure_rows import MeasureRows
@@ -217,7 +218,7 @@ def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterato
     """Read one split. The source also decodes it, so reading and parsing count as one phase."""
     for chunk in tally.timed(PARSE, given.source.read(wanted)):
         tally.rows_in += _records(chunk)
-        tally.bytes_in += chunk.batch.nbytes
+        tally.bytes_in += memory_bytes(chunk.batch)
         yield chunk
 
 
@@ -234,7 +235,7 @@ def frame_chunks(
         chunk = Chunk(batch) if json_column is None else _expanded(batch, json_column, decoder)
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += batch.num_rows
-        tally.bytes_in += batch.nbytes
+        tally.bytes_in += memory_bytes(batch)
         if sticky is not None and json_column is not None:
             tally.source_schema = decoder.schema
         yield chunk
@@ -257,7 +258,7 @@ def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[C
         for packed in batch.column(0):
             chunk = unpack(packed.as_buffer())
             tally.rows_in += _records(chunk)
-            tally.bytes_in += chunk.batch.nbytes
+            tally.bytes_in += memory_bytes(chunk.batch)
             yield chunk
 
 

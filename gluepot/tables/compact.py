@@ -24,6 +24,7 @@ from gluepot.core.errors import TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.storage import Storage
 from gluepot.frames.schema import align, merge_schemas
+from gluepot.frames.sizes import memory_bytes
 from gluepot.tables.columns import choose, table_columns
 from gluepot.tables.file_check import file_finding
 from gluepot.tables.files import TableFile, table_files
@@ -241,7 +242,7 @@ def _gathered(batches: Iterable[pa.RecordBatch], gather_bytes: int, sort_by: str
     held_bytes = 0
     for batch in batches:
         gathered.append(batch)
-        held_bytes += batch.nbytes
+        held_bytes += memory_bytes(batch)
         if sort_by is None and held_bytes >= gather_bytes:
             yield pa.concat_batches(gathered)
             gathered, held_bytes = [], 0

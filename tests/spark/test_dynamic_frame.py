@@ -174,3 +174,23 @@ def test_of_columns_with_the_same_name_the_last_counts_in_sql_and_in_steps(glue_
     found = glue_context.spark_session.sql("SELECT name FROM twice WHERE id < 3 ORDER BY id")
     assert [row["name"] for row in found.collect()] == ["a", "b"]
     assert columns(frame.apply_mapping([("name", "string", "letter", "string")])) == "struct<letter:string>"
+
+
+def test_columns_without_any_inner_element_pass_through_steps(glue_context):
+    from awsglue import DynamicFrame
+
+    kinds = [
+        "array<array<int>>",
+        "array<map<string,int>>",
+        "map<string,array<string>>",
+        "map<string,map<string,int>>",
+        "struct<l:array<array<string>>>",
+        "array<struct<m:map<string,string>>>",
+        "array<array<array<int>>>",
+    ]
+    columns = ", ".join(f"v{number} {kind}" for number, kind in enumerate(kinds))
+    nulls = glue_context.spark_session.createDataFrame([(1, *[None] * len(kinds))], f"id int, {columns}")
+
+    mapped = DynamicFrame.fromDF(nulls, glue_context, "nulls").map(lambda record: record)
+
+    assert mapped.count() == 1

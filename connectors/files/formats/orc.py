@@ -14,6 +14,7 @@ from gluepot.connectors.files.formats.arrow_types import glue_types
 from gluepot.connectors.files.formats.bounds import gathered
 from gluepot.connectors.files.formats.columnar import BATCH_ROWS, present, unreadable
 from gluepot.frames.chunk import Chunk
+from gluepot.frames.sizes import memory_bytes
 
 # A stripe may hold one long text in every row, and does not say so. Reading few rows at a time costs processor time and
 # bounds the memory. Arrow and the library below it hold several of these pieces at once.
@@ -56,7 +57,9 @@ class OrcInputFormat:
             columns = present(found.schema.names, self.columns)
             fragment = OrcFileFormat().make_fragment(pa.PythonFile(file.plain, "r"))
             few = fragment.to_batches(columns=columns, batch_size=_ORC_ROWS, use_threads=False)
-            for some in gathered(((batch, _ORC_COPIES * batch.nbytes) for batch in few), BATCH_ROWS // _ORC_ROWS):
+            for some in gathered(
+                ((batch, _ORC_COPIES * memory_bytes(batch)) for batch in few), BATCH_ROWS // _ORC_ROWS
+            ):
                 yield Chunk(glue_types(some[0] if len(some) == 1 else pa.concat_batches(some)))
         except (pa.ArrowException, OSError) as error:
             raise unreadable(file.place, "ORC", error) from error

@@ -17,6 +17,7 @@ from gluepot.connectors.files.sink.refused_rows import Origins
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
 from gluepot.connectors.values import StagedFile
 from gluepot.frames.schema import align, concat, merge_schemas
+from gluepot.frames.sizes import memory_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class PartitionFile:
             origins: of the rows; None where a file can hold them for sure, or where nobody knows them.
         """
         self._held.append((rows, origins))
-        self.held_bytes += rows.nbytes
+        self.held_bytes += memory_bytes(rows)
 
     def encode(self) -> Iterator[tuple[pa.RecordBatch, Origins | None]]:
         """Write what is held as one row group; yield rows that have no column the format can hold."""

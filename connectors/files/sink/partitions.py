@@ -16,6 +16,7 @@ from gluepot.connectors.files.sink.split import split
 from gluepot.connectors.values import StagedFile
 from gluepot.frames.chunk import Origin
 from gluepot.frames.schema import concat, merge_schemas
+from gluepot.frames.sizes import memory_bytes
 
 # Rows are split by partition in batches of about this size. With one more chunk, a column that is nearly all of it is
 # still a block that the allocator reuses (`gluepot/engine/worker_daemon.py`); larger ones are cleared anew each time.
@@ -70,7 +71,7 @@ class Partitions:
             return
         self._waiting.append(batch)
         self._origins.append(origin)
-        self._waiting_bytes += batch.nbytes
+        self._waiting_bytes += memory_bytes(batch)
         if self._waiting_bytes >= self._split_bytes:
             self._split()
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
 from gluepot.connectors.values import StagedFile, dump_errors
 from gluepot.frames.chunk import ErrorRecord
+from gluepot.frames.sizes import memory_bytes
 
 _GATHERED_BYTES = 16 << 20
 
@@ -40,7 +41,7 @@ class RejectsFile:
         """Take in columns: those of `dump_errors`, perhaps further ones, the same in every call."""
         self._by_reason.update(rows.column("reason").to_pylist())
         self._gathered.append(rows)
-        self._gathered_bytes += rows.nbytes
+        self._gathered_bytes += memory_bytes(rows)
         if self._gathered_bytes >= _GATHERED_BYTES:
             self._write()
 

@@ -19,6 +19,7 @@ from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile, dump_
 from gluepot.core.storage import Storage, open_storage
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.schema import merge_schemas
+from gluepot.frames.sizes import memory_bytes
 
 _ROWS_PER_TASK = 1 << 40
 # COPY reads files in parallel and likes them between 1 MB and 1 GB, compressed. A task keeps one in memory.
@@ -110,7 +111,7 @@ class _Stage:
             self.kinds = made.kinds
             self.batches.append(self._numbered(made.rows, made.count) if self._is_numbered(made.kinds) else made.rows)
             self.rows += made.count
-            self.collected_bytes += self.batches[-1].nbytes
+            self.collected_bytes += memory_bytes(self.batches[-1])
             if self.collected_bytes >= _FILE_BYTES:
                 self.end_file()
         return made.rejected

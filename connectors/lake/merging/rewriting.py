@@ -16,6 +16,7 @@ from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.rows import Keys, Mask, Pairs, Source, changed, condition_columns, fitted, matches
 from gluepot.connectors.lake.merging.statement import Merge
 from gluepot.connectors.lake.merging.target import DataFile, Layout, MergeTarget, NewFile, Partition
+from gluepot.frames.sizes import memory_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Writer:
             raise OnlySpark("a null where the table allows none")
         table = table.select(self.layout.stored)
         self._gathered.append(table)
-        self._bytes += table.nbytes
+        self._bytes += memory_bytes(table)
         self._rows += table.num_rows
         if self._bytes >= self.layout.group_bytes:
             self._flush()

@@ -30,6 +30,7 @@ from gluepot.connectors.lake.merging.statement import Merge, Resolved, resolved
 from gluepot.connectors.lake.merging.target import Counts, DataFile, MergeTarget, NewFile, Overtaken, Partition
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
+from gluepot.frames.sizes import memory_bytes
 
 _COUNTS = "num_affected_rows long, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
 
@@ -234,7 +235,7 @@ class _Work:
             if file.partition not in smallest or file.size_bytes < smallest[file.partition].size_bytes:
                 smallest[file.partition] = file
         for partition, file in smallest.items():
-            size = sum(column.nbytes for piece in waiting.get(partition, ()) for column in piece)
+            size = sum(memory_bytes(column) for piece in waiting.get(partition, ()) for column in piece)
             if size and file.size_bytes + size <= self.target.layout.file_bytes:
                 yield file
 

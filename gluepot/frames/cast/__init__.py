@@ -7,21 +7,34 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.frames.cast.masks import keep
-from gluepot.frames.cast.numbers import (
+from gluepot.frames.cast.decimals import (
+    boolean_to_decimal,
     decimal_to_decimal,
     decimal_to_number,
     number_to_decimal,
-    number_to_number,
     text_to_decimal,
+)
+from gluepot.frames.cast.float_texts import float_texts
+from gluepot.frames.cast.masks import keep
+from gluepot.frames.cast.numbers import (
+    binary_to_text,
+    integer_to_binary,
+    number_to_boolean,
+    number_to_number,
     text_to_number,
 )
+from gluepot.frames.cast.texts import CONTROLS, trimmed
 from gluepot.frames.cast.times import (
+    boolean_to_timestamp,
+    date_to_text,
     date_to_timestamp,
+    decimal_to_timestamp,
     number_to_timestamp,
     text_to_date,
     text_to_timestamp,
+    timestamp_to_boolean,
     timestamp_to_date,
+    timestamp_to_decimal,
     timestamp_to_number,
     timestamp_to_text,
     timestamp_to_timestamp,
@@ -51,69 +64,56 @@ def try_cast(array: pa.Array, target: pa.DataType) -> pa.Array:
     return pa.nulls(len(array), target) if kernel is None else kernel(array, target)
 
 
-def _from_text(kernel: Callable[[pa.Array, pa.DataType], pa.Array]) -> Callable[[pa.Array, pa.DataType], pa.Array]:
-    def trim_first(array: pa.Array, target: pa.DataType) -> pa.Array:
-        return kernel(pc.utf8_trim_whitespace(array), target)
-
-    return trim_first
-
-
 def _text_to_boolean(texts: pa.Array, _: pa.DataType) -> pa.Array:
-    lowered = pc.utf8_lower(texts)
+    lowered = pc.utf8_lower(trimmed(texts, CONTROLS))
     is_true = pc.is_in(lowered, pa.array(_TRUE))
     return keep(is_true, pc.or_(is_true, pc.is_in(lowered, pa.array(_FALSE))))
 
 
-def _to_json(array: pa.Array, _: pa.DataType) -> pa.Array:
+def _nested_to_text(array: pa.Array, _: pa.DataType) -> pa.Array:
     return json_texts(Column(pa.field("", array.type), array))
 
 
-def _to_boolean(array: pa.Array, _: pa.DataType) -> pa.Array:
-    return pc.not_equal(array, pa.scalar(0, array.type))
+def _number_to_text(array: pa.Array, target: pa.DataType) -> pa.Array:
+    return float_texts(array) if pa.types.is_floating(array.type) else pc.cast(array, target)
 
 
 def _plain(array: pa.Array, target: pa.DataType) -> pa.Array:
     return pc.cast(array, target)
 
 
-def _boolean_to_decimal(array: pa.Array, target: pa.DataType) -> pa.Array:
-    return number_to_decimal(pc.cast(array, pa.int8()), target)
-
-
-def _binary_to_text(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Read as UTF-8, as Spark does; bytes that are none become U+FFFD."""
-    return pa.array(
-        [None if value is None else value.decode("utf-8", "replace") for value in array.to_pylist()], target
-    )
-
-
 _KERNELS: dict[tuple[str, str], Callable[[pa.Array, pa.DataType], pa.Array]] = {
-    ("string", "number"): _from_text(text_to_number),
-    ("string", "decimal"): _from_text(text_to_decimal),
-    ("string", "boolean"): _from_text(_text_to_boolean),
-    ("string", "date"): _from_text(text_to_date),
-    ("string", "timestamp"): _from_text(text_to_timestamp),
+    ("string", "number"): text_to_number,
+    ("string", "decimal"): text_to_decimal,
+    ("string", "boolean"): _text_to_boolean,
+    ("string", "date"): text_to_date,
+    ("string", "timestamp"): text_to_timestamp,
     ("string", "binary"): _plain,
-    ("binary", "string"): _binary_to_text,
-    ("boolean", "string"): _to_json,
+    ("binary", "string"): binary_to_text,
+    ("boolean", "string"): _plain,
     ("boolean", "number"): _plain,
-    ("boolean", "decimal"): _boolean_to_decimal,
-    ("number", "string"): _to_json,
-    ("number", "boolean"): _to_boolean,
+    ("boolean", "decimal"): boolean_to_decimal,
+    ("boolean", "timestamp"): boolean_to_timestamp,
+    ("number", "string"): _number_to_text,
+    ("number", "boolean"): number_to_boolean,
     ("number", "number"): number_to_number,
     ("number", "decimal"): number_to_decimal,
     ("number", "timestamp"): number_to_timestamp,
+    ("number", "binary"): integer_to_binary,
     ("decimal", "string"): _plain,
-    ("decimal", "boolean"): _to_boolean,
+    ("decimal", "boolean"): number_to_boolean,
     ("decimal", "number"): decimal_to_number,
     ("decimal", "decimal"): decimal_to_decimal,
-    ("date", "string"): _plain,
+    ("decimal", "timestamp"): decimal_to_timestamp,
+    ("date", "string"): date_to_text,
     ("date", "timestamp"): date_to_timestamp,
     ("timestamp", "string"): timestamp_to_text,
+    ("timestamp", "boolean"): timestamp_to_boolean,
     ("timestamp", "number"): timestamp_to_number,
+    ("timestamp", "decimal"): timestamp_to_decimal,
     ("timestamp", "date"): timestamp_to_date,
     ("timestamp", "timestamp"): timestamp_to_timestamp,
-    ("struct", "string"): _to_json,
-    ("array", "string"): _to_json,
-    ("map", "string"): _to_json,
+    ("struct", "string"): _nested_to_text,
+    ("array", "string"): _nested_to_text,
+    ("map", "string"): _nested_to_text,
 }

@@ -1,16 +1,25 @@
-"""Casts from and to dates and time stamps. A time without a zone is UTC, the zone of every Glue job."""
+"""Casts from and to dates and timestamps. A time without a zone is UTC, the zone of every Glue job."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.frames.cast.masks import cast_at_once, keep, keep_matching
+from gluepot.frames.cast.calendar import date_text, timestamp_text
+from gluepot.frames.cast.decimals import decimal_to_decimal, decimal_to_micros
+from gluepot.frames.cast.masks import cast_at_once, cast_each, cast_in_two, keep, keep_matching, matching
 from gluepot.frames.cast.numbers import number_to_number
+from gluepot.frames.cast.texts import CONTROLS, read_at_once
+from gluepot.frames.cast.time_texts import read_date, read_timestamp
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 _LOCAL = pa.timestamp("us")
+_SECONDS = pa.decimal128(19, 6)
 _MICROS = 1_000_000
+_DAY_MICROS = 86_400 * _MICROS
+_INT64_LIMIT = 2**63
+# Arrow writes these years as Java does: from 0001-01-01 to 9999-12-31.
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 
 # Every day of the proleptic calendar and no other text, since Arrow's cast raises on the 30th of February.
 _LEAP_YEAR = "[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00"
@@ -19,46 +28,80 @@ _DAY_OF_ANY_YEAR = (
 )
 _DATE = f"(?:[0-9]{{4}}-(?:{_DAY_OF_ANY_YEAR})|(?:{_LEAP_YEAR})-02-29)"
 _MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
-_TIME = rf"{_MINUTE}(?::[0-5][0-9](?:\.[0-9]+)?)?"
-_ZONE = "(?:Z|[+-](?:0[0-9]|1[0-8])(?::?[0-5][0-9])?)"
+_SECOND = rf"{_MINUTE}:[0-5][0-9](?:\.[0-9]{{1,6}})?"
+_ZONE = "(?:Z|[+-](?:0[0-9]|1[0-7])(?::?[0-5][0-9])?)"
+_LOCAL_TEXT = f"{_DATE}(?:[T ](?:{_MINUTE}|{_SECOND}))?"
+_INSTANT_TEXT = f"{_DATE}[T ]{_SECOND}{_ZONE}"
 
 
 def text_to_date(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
-    """Read `2026-11-21`, alone or followed by a time, which is ignored."""
-    found = cast_at_once(texts, target)
+    """Read `2026-11-21` and the other forms of `read_date`."""
+    texts, found = read_at_once(texts, CONTROLS, lambda texts: cast_at_once(texts, target))
     if found is not None:
         return found
-    dated = keep_matching(texts, f"{_DATE}(?:[T ].*)?")
-    return pc.cast(pc.utf8_slice_codeunits(dated, 0, 10), target)
+    return cast_in_two(
+        texts,
+        matching(texts, f"{_DATE}(?:[T ].*)?"),
+        lambda dated: pc.cast(pc.utf8_slice_codeunits(dated, 0, 10), target),
+        lambda odd: pc.cast(cast_each(odd, pa.int32(), read_date), target),
+    )
 
 
 def text_to_timestamp(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
-    """Read ISO 8601 dates, with or without a time, fraction and zone; digits beyond microseconds are cut off."""
-    if (found := _common_times(texts)) is not None:
-        return pc.cast(found, target, safe=False)
-    texts = pc.replace_substring_regex(texts, r"(\.[0-9]{6})[0-9]+", r"\1")
-    local = pc.cast(keep_matching(texts, f"{_DATE}(?:[T ]{_TIME})?"), _LOCAL)
-    instant = pc.cast(keep_matching(texts, f"{_DATE}[T ]{_TIME}{_ZONE}"), _INSTANT)
-    return pc.cast(pc.coalesce(pc.cast(local, _INSTANT), instant), target, safe=False)
+    """Read ISO 8601 and the other forms of `read_timestamp`; digits beyond microseconds are cut off."""
+    texts, found = read_at_once(texts, CONTROLS, _common_times)
+    if found is None:
+        found = cast_in_two(
+            texts,
+            matching(texts, f"{_LOCAL_TEXT}|{_INSTANT_TEXT}"),
+            _ordinary_times,
+            lambda odd: pc.cast(cast_each(odd, pa.int64(), read_timestamp), _INSTANT),
+        )
+    return pc.cast(found, target, safe=False)
+
+
+def _ordinary_times(texts: pa.StringArray) -> pa.Array:
+    local = pc.cast(keep_matching(texts, _LOCAL_TEXT), _LOCAL)
+    instant = pc.cast(keep_matching(texts, _INSTANT_TEXT), _INSTANT)
+    return pc.coalesce(pc.cast(local, _INSTANT), instant)
 
 
 def _common_times(texts: pa.StringArray) -> pa.Array | None:
-    """Return instants if all texts have the minute, and none a zone or all of them Z; None otherwise.
+    """Return instants if all texts have the minute, and none a zone or all of them seconds and Z; None otherwise.
 
-    Arrow takes an hour without a minute, too, and zones further away.
+    Arrow takes an hour without a minute, too, and zones further away or after a minute.
     """
     if pc.all(pc.equal(pc.utf8_slice_codeunits(texts, 13, 14), ":")).as_py() is False:
         return None
     if pc.all(pc.ends_with(texts, "Z")).as_py():
-        return cast_at_once(texts, _INSTANT)
+        has_seconds = pc.all(pc.equal(pc.utf8_slice_codeunits(texts, 16, 17), ":")).as_py()
+        return cast_at_once(texts, _INSTANT) if has_seconds else None
     local = cast_at_once(texts, _LOCAL)
     return None if local is None else pc.cast(local, _INSTANT)
 
 
 def timestamp_to_text(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Write as Spark does: `2026-11-21 04:00:00.5`, in UTC, without trailing zeros."""
-    long = pc.cast(_local(array), target)
-    return pc.replace_substring_regex(long, r"(\.[0-9]*[1-9])0+$|\.0+$", r"\1")
+    micros = _micros(array)
+    return cast_in_two(
+        micros,
+        _is_between(micros, _FIRST_DAY * _DAY_MICROS, (_LAST_DAY + 1) * _DAY_MICROS - 1),
+        lambda ordinary: pc.replace_substring_regex(
+            pc.cast(pc.cast(ordinary, _LOCAL), target), r"(\.[0-9]*[1-9])0+$|\.0+$", r"\1"
+        ),
+        lambda odd: cast_each(odd, target, timestamp_text),
+    )
+
+
+def date_to_text(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Write `2026-11-21`; years after 9999 have a sign."""
+    days = pc.cast(array, pa.int32())
+    return cast_in_two(
+        days,
+        _is_between(days, _FIRST_DAY, _LAST_DAY),
+        lambda ordinary: pc.cast(pc.cast(ordinary, pa.date32()), target),
+        lambda odd: cast_each(odd, target, date_text),
+    )
 
 
 def timestamp_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
@@ -68,33 +111,83 @@ def timestamp_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def timestamp_to_date(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Take the day in UTC."""
-    return pc.cast(_local(array), target, safe=False)
+    return pc.cast(pc.cast(pc.cast(array, _INSTANT, safe=False), _LOCAL), target, safe=False)
 
 
 def date_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Take the day's first instant in UTC."""
-    return pc.cast(pc.cast(array, _LOCAL), target)
+    """Take the day's first instant in UTC; null if a timestamp cannot hold it."""
+    days = pc.cast(pc.cast(array, pa.int32()), pa.int64())
+    most = _INT64_LIMIT // _DAY_MICROS
+    micros = pc.multiply(keep(days, _is_between(days, -most, most)), _DAY_MICROS)
+    return pc.cast(pc.cast(micros, _INSTANT), target)
 
 
 def number_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Count seconds from 1970, as Spark's cast does."""
-    if pa.types.is_integer(array.type):
-        limit = 2**63 // _MICROS
-        seconds = pc.cast(array, pa.int64())
-        in_range = pc.and_(pc.greater(seconds, -limit), pc.less(seconds, limit))
-        micros = pc.multiply(keep(seconds, in_range), _MICROS)
-    else:
-        micros = number_to_number(pc.floor(pc.multiply(pc.cast(array, pa.float64()), float(_MICROS))), pa.int64())
+    """Count seconds from 1970. What a timestamp cannot hold is the first or the last one, as in Spark."""
+    micros = _float_micros(array) if pa.types.is_floating(array.type) else _integer_micros(array)
     return pc.cast(pc.cast(micros, _INSTANT), target)
+
+
+def _integer_micros(array: pa.Array) -> pa.Array:
+    seconds = pc.cast(array, pa.int64())
+    most = _INT64_LIMIT // _MICROS
+    micros = pc.multiply(keep(seconds, _is_between(seconds, -most, most)), _MICROS)
+    return _saturated(micros, pc.less(seconds, -most), pc.greater(seconds, most))
+
+
+def _float_micros(array: pa.Array) -> pa.Array:
+    seconds = pc.cast(array, pa.float64())
+    micros = pc.trunc(pc.multiply(keep(seconds, pc.is_finite(seconds)), float(_MICROS)))
+    limit = float(_INT64_LIMIT)
+    fits = pc.and_(pc.greater_equal(micros, -limit), pc.less(micros, limit))
+    whole = pc.cast(keep(micros, fits), pa.int64())
+    return _saturated(whole, pc.less(micros, -limit), pc.greater_equal(micros, limit))
+
+
+def _saturated(micros: pa.Array, is_below: pa.BooleanArray, is_above: pa.BooleanArray) -> pa.Array:
+    first, last = pa.scalar(-_INT64_LIMIT, pa.int64()), pa.scalar(_INT64_LIMIT - 1, pa.int64())
+    return pc.if_else(is_below, first, pc.if_else(is_above, last, micros))
+
+
+def decimal_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Count seconds from 1970 with their fraction."""
+    return pc.cast(pc.cast(decimal_to_micros(array), _INSTANT), target)
 
 
 def timestamp_to_number(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Return seconds from 1970: whole ones, rounded down, as an integer; with their fraction as a float."""
-    micros = pc.cast(pc.cast(pc.cast(array, _INSTANT, safe=False), pa.int64()), pa.float64(), safe=False)
-    seconds = pc.divide(micros, float(_MICROS))
-    return number_to_number(pc.floor(seconds) if pa.types.is_integer(target) else seconds, target)
+    micros = _micros(array)
+    if pa.types.is_floating(target):
+        return number_to_number(_seconds(micros), target)
+    whole = pc.divide(micros, _MICROS)  # rounded towards zero
+    is_below = pc.less(micros, pc.multiply(whole, _MICROS))
+    return number_to_number(pc.subtract(whole, pc.cast(is_below, pa.int64())), target)
 
 
-def _local(array: pa.Array) -> pa.Array:
-    """Return time stamps without zone, as a clock in UTC shows them."""
-    return pc.cast(pc.cast(array, _INSTANT, safe=False), _LOCAL)
+def timestamp_to_decimal(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return seconds from 1970 with their fraction."""
+    wide = pc.cast(_micros(array), pa.decimal128(19, 0))
+    seconds = pa.Array.from_buffers(_SECONDS, len(wide), wide.buffers(), wide.null_count, wide.offset)
+    return decimal_to_decimal(seconds, target)
+
+
+def timestamp_to_boolean(array: pa.Array, _: pa.DataType) -> pa.Array:
+    """Return whether a timestamp is not 1970-01-01 00:00."""
+    return pc.not_equal(_micros(array), 0)
+
+
+def boolean_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return one microsecond or none after 1970-01-01 00:00, as Spark does."""
+    return pc.cast(pc.cast(pc.cast(array, pa.int64()), _INSTANT), target)
+
+
+def _micros(array: pa.Array) -> pa.Array:
+    return pc.cast(pc.cast(array, _INSTANT, safe=False), pa.int64())
+
+
+def _seconds(micros: pa.Array) -> pa.Array:
+    return pc.divide(pc.cast(micros, pa.float64(), safe=False), float(_MICROS))
+
+
+def _is_between(array: pa.Array, first: int, last: int) -> pa.BooleanArray:
+    return pc.and_(pc.greater_equal(array, first), pc.less_equal(array, last))

@@ -14,6 +14,7 @@ from gluepot.connectors.files.formats.parquet.codecs import LEAST_ROWS, TRIED_RO
 from gluepot.connectors.files.formats.parquet.dictionaries import LEAST_SAMPLE, repeated_columns
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.frames.sizes import memory_bytes
 
 # Glue's names, and those Spark knows beside them, to pyarrow's.
 _CODECS = {
@@ -114,7 +115,7 @@ class ParquetRows:
         """Encode rows as row groups of the block size."""
         if self._writer is None:
             self._writer = self._begun(self._output, self._columns(rows))
-        groups = -(-rows.nbytes // self._settings.block_size_bytes) or 1
+        groups = -(-memory_bytes(rows) // self._settings.block_size_bytes) or 1
         self._writer.write_batch(rows, row_group_size=-(-rows.num_rows // groups))
         self._output.flush()
 

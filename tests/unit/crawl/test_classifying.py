@@ -200,7 +200,7 @@ def test_the_exclusion_of_hours_in_the_guide_of_glue():
         (b"PARExxxx", "encrypted footer"),
         (b"PAR1xxxx", "no Parquet file"),
         (b"ORCxxxx", "no ORC file"),
-        (b"Obj\x01xxxx", "no Avro file"),
+        (b"Obj\x01xxxx", "an Avro file that ends early"),
         (gzip.compress(b"x" * 100, mtime=0)[:-12], "damaged or was not written to its end"),
         (gzip.compress(b"PAR1 in gzip", mtime=0), "compressed by gzip around a format"),
     ],

@@ -59,4 +59,4 @@ class OrcInputFormat:
             for some in gathered(((batch, _ORC_COPIES * batch.nbytes) for batch in few), BATCH_ROWS // _ORC_ROWS):
                 yield Chunk(glue_types(some[0] if len(some) == 1 else pa.concat_batches(some)))
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(file.place, "ORC", error) from error
+            raise unreadable(file, "ORC", b"ORC", error) from error

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import pyarrow as pa
 
-from gluepot.connectors.files.formats.extension_types import UUID, plain_storage
+from gluepot.connectors.files.formats.retyping import UUID, as_type
 
 MAX_DIGITS: Final = 38
 _LISTS = (
@@ -45,28 +44,8 @@ def glue_types(batch: pa.RecordBatch, target: pa.Schema | None = None) -> pa.Rec
         target = pa.schema([pa.field(one.name, glue_type(one.type)) for one in batch.schema])
     if target.equals(batch.schema):
         return batch.replace_schema_metadata(None)
-    columns = [
-        column if column.type == field.type else _as_type(column, field.type)
-        for column, field in zip(batch.columns, target, strict=True)
-    ]
+    columns = [as_type(column, field.type) for column, field in zip(batch.columns, target, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=target)
-
-
-def _as_type(column: pa.Array, target: pa.DataType) -> pa.Array:
-    if _has(column.type, lambda kind: isinstance(kind, pa.BaseExtensionType)):
-        column = plain_storage(column)
-    if _has(column.type, pa.types.is_dictionary) and not pa.types.is_nested(column.type):
-        column = column.dictionary_decode()  # Arrow casts no dictionary of binary to a string
-    # A cast that may lose digits does not notice a time beyond the range of its unit.
-    may_lose_digits = _has(column.type, lambda kind: pa.types.is_timestamp(kind) and kind.unit == "ns")
-    return column.cast(target, safe=not may_lose_digits)
-
-
-def _has(kind: pa.DataType, is_wanted: Callable[[pa.DataType], bool]) -> bool:
-    """Tell whether a type, or one inside of it, is wanted."""
-    if is_wanted(kind):
-        return True
-    return any(_has(kind.field(number).type, is_wanted) for number in range(kind.num_fields))
 
 
 def glue_type(kind: pa.DataType) -> pa.DataType:

@@ -15,13 +15,16 @@ from gluepot.connectors.files.formats.avro_blocks import PlainBlocks, broken, un
 from gluepot.connectors.files.formats.avro_schema import (
     ALL_LOGIC,
     LOGIC_BY_VERSION,
+    AvroSchema,
     UnusableSchemaError,
     in_microseconds,
 )
 from gluepot.connectors.files.formats.bounds import gathered
+from gluepot.connectors.files.formats.retyping import as_type
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.declared.avro_choices import holds_choices, placing
+from gluepot.frames.declared.avro_logic import mixes_numbers
 
 _BATCH_ROWS = 10_000
 # What fastavro and the placing of values raise over a block whose bytes are not records of the schema.
@@ -82,14 +85,14 @@ class AvroInputFormat:
         """Yield the records in order."""
         blocks = PlainBlocks(file.plain, file.place, self.logic)
         stored = _columns(blocks, file.place)
-        place = _placing(pa.struct(list(stored)))
+        place = _placing(pa.struct(list(stored)), blocks.schema)
         columns = in_microseconds(stored)
-        is_final = columns.equals(stored, check_metadata=True)
         done = 0
         for rows in gathered(_records(blocks, place), _BATCH_ROWS):
             try:
                 batch = pa.RecordBatch.from_struct_array(pa.array(rows, pa.struct(list(stored))))
-                yield Chunk(batch if is_final else batch.cast(columns))
+                retyped = [as_type(column, field.type) for column, field in zip(batch.columns, columns, strict=True)]
+                yield Chunk(pa.RecordBatch.from_arrays(retyped, schema=columns) if retyped else batch)
             except (pa.ArrowException, OverflowError) as error:
                 raise _misfit(rows, stored, columns, done, file.place) from error
             done += len(rows)
@@ -114,9 +117,10 @@ def _columns(blocks: PlainBlocks, place: str) -> pa.Schema:
         raise unusable(place, f"its schema cannot be read ({error!r}); write it again") from error
 
 
-def _placing(kind: pa.DataType) -> Callable[[Any], Any] | None:
+def _placing(kind: pa.DataType, schema: AvroSchema) -> Callable[[Any], Any] | None:
     """Return what puts the values of records to where their columns want them; None if they are there."""
-    return placing(pa.field("", kind)) if holds_choices(kind) else None
+    is_needed = holds_choices(kind) or mixes_numbers(schema.parsed, schema.named)
+    return placing(pa.field("", kind)) if is_needed else None
 
 
 def _records(blocks: PlainBlocks, place: Callable[[Any], Any] | None) -> Iterator[tuple[dict[str, Any], int]]:
@@ -137,7 +141,7 @@ def _misfit(rows: list[dict[str, Any]], stored: pa.Schema, columns: pa.Schema, d
     for number, row in enumerate(rows, done + 1):
         for field, column in zip(stored, columns, strict=True):
             try:
-                pa.array([row.get(field.name)], field.type).cast(column.type)
+                as_type(pa.array([row.get(field.name)], field.type), column.type)
             except (pa.ArrowException, OverflowError) as error:
                 where = f"in record {number} that the column {field.name!r} of type {column.type}"
                 return broken(place, f"has a value {where} cannot hold ({error})")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import count
 from typing import Any
 
 import fastavro
@@ -17,7 +18,7 @@ import pyarrow as pa
 from fastavro.schema import SchemaParseException, UnknownType
 
 from gluepot.frames.chunk import is_choice
-from gluepot.frames.declared.avro_logic import COLUMNS, DECIMAL, MAX_DIGITS, logical_type
+from gluepot.frames.declared.avro_logic import COLUMNS, DECIMAL, MAX_DIGITS, define_in_unions, logical_type
 from gluepot.frames.schema.merge import merge_fields
 
 # Which logical types each version of the reader of Glue knows (docs/glue 5.2).
@@ -80,12 +81,14 @@ class AvroSchema:
         """
         named: dict[str, Any] = {}
         try:
-            prepared = _prepared(written, logic, in_union=False)
-            return cls(prepared, fastavro.parse_schema(prepared, named_schemas=named), named)
+            parsed = fastavro.parse_schema(_prepared(written, logic, in_union=False), named_schemas=named)
         except _WRONG as error:
             raise UnusableSchemaError(
                 f"its schema is not valid ({type(error).__name__}: {error}); write it again"
             ) from error
+        numbers = count()
+        define_in_unions(parsed, named, lambda name: f"{name}_{next(numbers)}_of_union")
+        return cls(_without_hints(parsed), parsed, named)
 
     def columns(self) -> pa.Schema:
         """Return the columns as values arrive, time stamps in milliseconds or in microseconds.
@@ -152,6 +155,13 @@ def _prepared_primitive(schema: Mapping[str, Any], logic: frozenset[str], *, in_
     if meant == DECIMAL:
         return {"type": schema["type"], **_decimal(schema, logic)}
     return {"type": schema["type"], ("logicalType" if in_union else _LOGIC): meant}
+
+
+def _without_hints(parsed: Any) -> Any:
+    """Return what `fastavro.parse_schema` returned, to be parsed again."""
+    if not isinstance(parsed, dict):
+        return parsed
+    return {key: value for key, value in parsed.items() if not key.startswith("__")}
 
 
 def _decimal(schema: Mapping[str, Any], logic: frozenset[str]) -> dict[str, Any]:

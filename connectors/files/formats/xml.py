@@ -143,9 +143,9 @@ class XmlInputFormat:
             if text := text.strip() if self.trims else text:
                 yield text
             return
-        for text in (element.text, *(child.tail for child in element)):
-            if text and (trimmed := text.strip()):  # between children, white space is the layout of the document
-                yield trimmed if self.trims else text
+        for part in (element.text, *(child.tail for child in element)):
+            if part and (trimmed := part.strip()):  # between children, white space is the layout of the document
+                yield trimmed if self.trims else part
 
 
 def _add(fields: dict[str, Any], name: str, value: Any) -> None:

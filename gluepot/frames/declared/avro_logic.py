@@ -7,7 +7,7 @@ to ignore any other: the value is then what it is stored as.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -48,3 +48,47 @@ def _is_decimal(schema: Mapping[str, Any]) -> bool:
     if schema.get("type") != "fixed" or type(size) is not int or size < 1:
         return False
     return precision <= math.floor((8 * size - 1) * math.log10(2))
+
+
+def define_in_unions(schema: Any, named: Mapping[str, Any], name: Callable[[str], str]) -> None:
+    """Replace references to fixed and enum types in unions by their definitions, in place.
+
+    With `return_record_name`, fastavro returns a value of such a reference as if it were a record: with its name.
+
+    Args:
+        schema: as `fastavro.parse_schema` returns it.
+        named: the types that it names.
+        name: returns the name of the definition, from that of the type.
+    """
+    if isinstance(schema, list):
+        for at, branch in enumerate(schema):
+            definition = named.get(branch) if isinstance(branch, str) else None
+            if definition is not None and definition["type"] in {"fixed", "enum"}:
+                schema[at] = {**definition, "name": name(definition["name"])}
+            define_in_unions(schema[at], named, name)
+    elif isinstance(schema, dict):
+        inner = [field["type"] for field in schema.get("fields", ())]
+        for each in (*inner, schema.get("items"), schema.get("values"), schema["type"]):
+            define_in_unions(each, named, name)
+
+
+def mixes_numbers(schema: Any, named: Mapping[str, Any]) -> bool:
+    """Tell whether a union has integers and floating numbers, which share a column of doubles.
+
+    Args:
+        schema: as `fastavro.parse_schema` returns it.
+        named: the types that it names.
+    """
+    return any(_mixes_numbers(each) for each in (schema, *named.values()))
+
+
+def _mixes_numbers(schema: Any) -> bool:
+    if isinstance(schema, list):
+        kinds = {each if isinstance(each, str) else each["type"] for each in schema}
+        if kinds & {"int", "long"} and kinds & {"float", "double"}:
+            return True
+        return any(map(_mixes_numbers, schema))
+    if not isinstance(schema, dict):
+        return False
+    inner = [field["type"] for field in schema.get("fields", ())]
+    return any(map(_mixes_numbers, (*inner, schema.get("items"), schema.get("values"), schema["type"])))

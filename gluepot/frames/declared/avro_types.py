@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.core.errors import ConfigError
-from gluepot.frames.declared.avro_logic import COLUMNS, DECIMAL, MAX_DIGITS, logical_type
+from gluepot.frames.declared.avro_logic import COLUMNS, DECIMAL, MAX_DIGITS, define_in_unions, logical_type
 from gluepot.frames.schema.merge import merge_fields
 
 _PRIMITIVES = {
@@ -50,9 +50,11 @@ def parsed(text: str, beside: Sequence[str] = ()) -> tuple[Any, Mapping[str, Any
     try:
         for one in beside:
             fastavro.parse_schema(json.loads(one, object_hook=_with_known_logic), named_schemas=named)
-        return fastavro.parse_schema(json.loads(text, object_hook=_with_known_logic), named_schemas=named), named
+        schema = fastavro.parse_schema(json.loads(text, object_hook=_with_known_logic), named_schemas=named)
     except (SchemaParseException, UnknownType, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise ConfigError(f"schema is {text!r}, which is no Avro schema: {wrong!r}; give the writers' own.") from wrong
+    define_in_unions(schema, named, lambda name: name)
+    return schema, named
 
 
 def columns(schema: Any, named: Mapping[str, Any], *, has_choices: bool = False) -> pa.Schema:

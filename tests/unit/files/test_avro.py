@@ -264,3 +264,22 @@ def test_an_unknown_codec_is_told_with_those_there_are(tmp_path):
         PermanentError, match=r"a.avro is an Avro file that is compressed with 'lzo'; .* null, deflate,"
     ):
         records(tmp_path, "avro")
+
+
+FIXED = {"type": "fixed", "name": "F", "size": 1}
+INNER = {"type": "record", "name": "I", "fields": [{"name": "x", "type": "int"}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "datum", "value"),
+    [
+        (["int", "long", "double"], avro_number(1) + avro_number(2**53 + 1), float(2**53)),
+        ({"type": "map", "values": ["int", "string"]}, avro_number(1) + TEXT + avro_number(0) + FIVE + b"\0", {"x": 5}),
+        ([record(INNER, "A"), record("string", "B")], avro_number(0) + FIVE, {"v": {"x": 5}}),
+        ([record(FIXED, "A"), "F", "string"], avro_number(1) + b"y", b"y"),
+    ],
+    ids=["numbers of two kinds", "choice in a map", "fields of two records", "reference to a fixed type"],
+)
+def test_a_union_of_several_types_is_read(tmp_path, kind, datum, value):
+    write(tmp_path, kind, datum)
+    assert records(tmp_path, "avro") == [{"v": value}]

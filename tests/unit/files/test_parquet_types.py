@@ -37,6 +37,7 @@ COLUMNS = {
     "json": (pa.array(['{"a":1}', None], pa.json_()), pa.string(), ['{"a":1}', None]),
     "bool8": (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1], pa.int8())), pa.int8(), [1]),
     "wide decimal of few digits": (pa.array([Decimal("1.5")], pa.decimal256(20, 2)), pa.decimal128(20, 2), [Decimal("1.50")]),
+    "list of nulls": (pa.array([[None, None, None]]), pa.list_(pa.field("element", pa.null())), [[None, None, None]]),
     "list of uuids": (
         pa.ListArray.from_arrays([0, 1, 1, 3], PLAIN, mask=pa.array([False, True, False])),
         pa.list_(pa.field("element", pa.string())),

@@ -12,13 +12,14 @@ import json
 import lzma
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import BinaryIO, Protocol
 
-import fastavro
 import pyarrow as pa
 
 from gluepot.connectors.files.compression import snappy_length
+from gluepot.connectors.files.formats.avro_schema import AvroSchema, UnusableSchemaError
 from gluepot.connectors.files.formats.bounds import CHUNK_BYTES, MOST_RECORD_BYTES, too_large
+from gluepot.core.errors import PermanentError
 from gluepot.frames.declared.avro_footprint import AvroFootprint, TooLarge
 
 _MAGIC = b"Obj\x01"
@@ -30,48 +31,93 @@ _MOST_BLOCK_BYTES = 64 << 20
 _MOST_EMPTY_RECORDS = 1_000_000
 
 
+_CODECS = ("null", "deflate", "snappy", "bzip2", "xz", "zstandard", "lz4")
+
+
+class _Ends(Exception):
+    """The file ends within its header or a block."""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+# What the decompressors raise over bytes that another program packed.
+_UNPACKABLE = (ValueError, OverflowError, EOFError, IndexError, OSError, zlib.error, lzma.LZMAError, pa.ArrowException)
+
+
+def broken(place: str, what: str) -> PermanentError:
+    """Return the error of a file that begins as an Avro file and cannot be read to its end."""
+    return PermanentError(f"{place} is an Avro file that {what}; write it again, or leave it out with exclusions")
+
+
+def unusable(place: str, why: object) -> PermanentError:
+    """Return the error of a file whose schema cannot be read."""
+    return PermanentError(f"The Avro file {place} cannot be read: {why}, or leave the file out with exclusions")
+
+
 class PlainBlocks:
-    """An Avro file as a stream that `fastavro.reader` takes.
+    """An Avro file as a stream that `fastavro.block_reader` takes.
 
     Args:
         raw: the file.
         place: its URL, for messages.
+        logic: the logical types that become columns of their own.
 
     Raises:
-        PermanentError: a block or a record takes too much memory.
-        ValueError: the file is no Avro file, or is compressed by a codec that is not known.
-        EOFError: the file ends too early.
+        PermanentError: the file is not an Avro file, ends early, is damaged, or has a schema or a codec that cannot be
+            read; or a block or a record takes too much memory.
     """
 
-    def __init__(self, raw: BinaryIO, place: str) -> None:
+    def __init__(self, raw: BinaryIO, place: str, logic: frozenset[str]) -> None:
         self._raw = raw
         self._place = place
+        self._at = 0
+        self._block_at = 0
         self.record_bytes = 0
         """An estimate of the memory that each record of the current block takes."""
         metadata, self._sync = self._header()
-        self._codec = metadata.get("avro.codec", b"null").decode()
-        named: dict[str, Any] = {}
-        self.schema_text = metadata["avro.schema"].decode()
-        """The schema as the file has it, JSON."""
-        self.schema = fastavro.parse_schema(json.loads(self.schema_text), named_schemas=named)
-        self.named = named
-        self._footprint = AvroFootprint(self.schema, named)
-        plain = {**metadata, "avro.codec": b"null"}
+        self._codec = metadata.get("avro.codec", b"null").decode("utf-8", "replace")
+        if self._codec not in _CODECS:
+            raise broken(place, f"is compressed with {self._codec!r}; Gluepot reads {', '.join(_CODECS)}")
+        try:
+            self.schema_text = metadata["avro.schema"].decode()
+            """The schema as the file has it, JSON."""
+            self.schema = AvroSchema.of(json.loads(self.schema_text), logic)
+        except (LookupError, ValueError, RecursionError, UnusableSchemaError) as error:
+            why = (
+                error
+                if isinstance(error, UnusableSchemaError)
+                else f"its schema cannot be read ({error!r}); write it again"
+            )
+            raise unusable(place, why) from error
+        self._footprint = AvroFootprint(self.schema.parsed, self.schema.named)
+        plain = {"avro.codec": b"null", "avro.schema": json.dumps(self.schema.prepared).encode()}
         self._now = io.BytesIO(_MAGIC + _as_map(plain) + self._sync)
         self._blocks = self._cut_blocks()
 
+    def undecodable(self, error: Exception) -> PermanentError:
+        """Return the error of a file in whose current block the library that reads records has failed."""
+        return broken(self._place, f"cannot be read in the block that begins at byte {self._block_at} ({error!r})")
+
     def read(self, size: int = -1) -> bytes:
         """Return so many bytes of the header or of a block; the empty text at the end of the file."""
-        if data := self._now.read(size):
+        data = self._now.read(size)
+        if data or not size:
             return data
         self._now = io.BytesIO(next(self._blocks, b""))
         return self._now.read(size)
 
+    def tell(self) -> int:
+        """Return the byte of the file up to which it was read."""
+        return self._at
+
     def _cut_blocks(self) -> Iterator[bytes]:
-        while (count := self._long(may_end=True)) is not None:
-            data = _decompressed(self._exactly(self._length(_MOST_BLOCK_BYTES)), self._codec, self._place)
-            if self._exactly(_SYNC_BYTES) != self._sync:
-                raise ValueError("a block does not end with the mark of its file")
+        while (block := self._next_block()) is not None:
+            count, data = block
             if count > len(data) and count > _MOST_EMPTY_RECORDS:
                 raise too_large(self._place, f"a block of {count} records in {len(data)} bytes")
             for records, part, part_bytes in self._parts(count, data):
@@ -95,12 +141,45 @@ class PlainBlocks:
             if taken_bytes > CHUNK_BYTES:
                 yield records, data[first:at], taken_bytes
                 first, records, taken_bytes = at, 0, 0
-        if records or at < len(data):  # bytes beyond the last record are an error that the library reports
+        if records or at < len(data):  # bytes beyond the last record are an error of `_records` in avro.py
             yield records, data[first:], taken_bytes
 
+    def _next_block(self) -> tuple[int, bytes] | None:
+        """Return the number of records of the next block and its plain bytes; None at the end of the file."""
+        self._block_at = self._at
+        try:
+            count = self._long(may_end=True)
+            if count is None:
+                return None
+            packed = self._exactly(self._length(_MOST_BLOCK_BYTES))
+            if self._exactly(_SYNC_BYTES) != self._sync:
+                raise ValueError("it does not end with the sync marker of the file")
+            if count < 0:
+                raise ValueError(f"its number of records is {count}")
+            return count, _decompressed(packed, self._codec, self._place)
+        except _Ends as error:
+            raise broken(
+                self._place, f"ends early: in the block that begins at byte {self._block_at}, {error}"
+            ) from error
+        except _UNPACKABLE as error:
+            raise self.undecodable(error) from error
+
     def _header(self) -> tuple[dict[str, bytes], bytes]:
-        if self._raw.read(len(_MAGIC)) != _MAGIC:
-            raise ValueError("it does not begin as an Avro file does")
+        magic = self._raw.read(len(_MAGIC))
+        self._at = len(magic)
+        if magic != _MAGIC:
+            begins = f"begins with {magic!r}" if magic else "is empty"
+            raise PermanentError(
+                f"{self._place} is no Avro file, because it {begins}; leave it out with exclusions, or give its format"
+            )
+        try:
+            return self._metadata()
+        except _Ends as error:
+            raise broken(self._place, f"ends early: in its header, {error}") from error
+        except (ValueError, OverflowError) as error:
+            raise broken(self._place, f"has a header that cannot be read up to byte {self._at} ({error})") from error
+
+    def _metadata(self) -> tuple[dict[str, bytes], bytes]:
         metadata: dict[str, bytes] = {}
         left_bytes = _MOST_HEADER_BYTES
         while entries := self._long():
@@ -124,8 +203,9 @@ class PlainBlocks:
 
     def _exactly(self, size: int) -> bytes:
         data = self._raw.read(size) if size else b""
+        self._at += len(data)
         if len(data) < size:
-            raise EOFError(f"{size - len(data)} bytes are missing")
+            raise _Ends(f"{size - len(data)} bytes are missing at byte {self._at}")
         return data
 
     def _long(self, *, may_end: bool = False) -> int | None:
@@ -135,7 +215,8 @@ class PlainBlocks:
             if not byte:
                 if may_end and not shift:
                     return None
-                raise EOFError("it ends within a number")
+                raise _Ends(f"a number is cut off at byte {self._at}")
+            self._at += 1
             value |= (byte[0] & 0x7F) << shift
             if byte[0] < 0x80:  # the last byte of a number
                 break
@@ -148,21 +229,28 @@ def _decompressed(data: bytes, codec: str, place: str) -> bytes:
         case "null":
             return data
         case "deflate":
-            plain = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, most)
+            plain = _whole(zlib.decompressobj(-zlib.MAX_WBITS), data, most)
         case "bzip2":
-            plain = bz2.BZ2Decompressor().decompress(data, most)
+            plain = _whole(bz2.BZ2Decompressor(), data, most)
         case "xz":
-            plain = lzma.LZMADecompressor(memlimit=_MOST_BLOCK_BYTES).decompress(data, most)
+            plain = _whole(lzma.LZMADecompressor(memlimit=_MOST_BLOCK_BYTES), data, most)
         case "zstandard":
             plain = pa.CompressedInputStream(pa.BufferReader(data), "zstd").read(most)
         case "snappy":
             plain = _with_known_length("snappy", data[:-4], snappy_length(data), place)
-        case "lz4":
+            if zlib.crc32(plain) != int.from_bytes(data[-4:]):
+                raise ValueError("its checksum does not fit its bytes")
+        case _:  # lz4
             plain = _with_known_length("lz4_raw", data[4:], int.from_bytes(data[:4], "little"), place)
-        case _:
-            raise ValueError(f"its codec is {codec!r}, which is not known")
     if len(plain) >= most:
         raise too_large(place, f"a block of more than {_MOST_BLOCK_BYTES >> 20} MiB")
+    return plain
+
+
+def _whole(decompressor: _Decompressor, data: bytes, most: int) -> bytes:
+    plain = decompressor.decompress(data, most)
+    if len(plain) < most and not decompressor.eof:
+        raise ValueError("its compressed bytes end early")
     return plain
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gluepot.connectors.files.contracts import OpenFile
 from gluepot.core.errors import PermanentError
 
 # Rows of one chunk, where they take little memory.
@@ -15,9 +16,19 @@ def present(names: Sequence[str], wanted: frozenset[str] | None) -> list[str] | 
     return None if wanted is None else [name for name in names if name.lower() in wanted] or None
 
 
-def unreadable(place: str, kind: str, error: Exception) -> PermanentError:
-    """Return the error of a file that is not what its format says."""
-    return PermanentError(
-        f"{place} is no {kind} file, or was not written to its end ({error}); write it again, or leave it out with"
-        " exclusions"
-    )
+def unreadable(file: OpenFile, kind: str, magic: bytes, error: Exception) -> PermanentError:
+    """Return the error of a file that is not what its format says.
+
+    Args:
+        file: to seek in.
+        kind: the name of the format.
+        magic: the bytes that each file of the format begins with.
+        error: that the reader raised.
+    """
+    try:
+        file.plain.seek(0)
+        begins_well = file.plain.read(len(magic)) == magic
+    except (OSError, ValueError):
+        begins_well = False
+    is_what = f"is a {kind} file that cannot be read" if begins_well else f"is no {kind} file"
+    return PermanentError(f"{file.place} {is_what} ({error}); write it again, or leave it out with exclusions")

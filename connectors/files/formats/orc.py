@@ -62,4 +62,4 @@ class OrcInputFormat:
             ):
                 yield Chunk(glue_types(some[0] if len(some) == 1 else pa.concat_batches(some)))
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(file.place, "ORC", error) from error
+            raise unreadable(file, "ORC", b"ORC", error) from error

@@ -1,7 +1,8 @@
 """XML: an element of the row tag is a record; attributes, text and child elements are its fields (docs/glue 5.2).
 
 A value is a text, for no schema of the document is read; `withSchema`, or the columns of a catalog's table, give types.
-What is repeated within an element becomes an array. Namespaces are left out of names.
+Values of one name within an element become an array: repeated children, attributes that differ only in their namespace,
+and the texts before, between and after children. Namespaces are left out of names.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class XmlInputFormat:
             for row, row_bytes in _rows(file, self.row_tag, self.encoding):
                 value = self._value(row)
                 yield (value if isinstance(value, dict) else {self.value_tag: value}), row_bytes
-        except ParseError as error:
+        except (ParseError, LookupError, ValueError) as error:  # the last two are of encodings that expat does not have
             raise PermanentError(
                 f"{file.place} is no XML ({error}); write it again, or leave it out with exclusions"
             ) from error
@@ -124,21 +125,37 @@ class XmlInputFormat:
     def _value(self, element: Element) -> dict[str, Any] | str | None:
         fields: dict[str, Any] = {}
         if self.with_attributes:
-            fields = {f"{self.attribute_prefix}{_local(name)}": text for name, text in element.attrib.items()}
+            for name, text in element.attrib.items():
+                _add(fields, f"{self.attribute_prefix}{_local(name)}", text)
         for child in element:
-            name, value = _local(child.tag), self._value(child)
-            if name not in fields:
-                fields[name] = value
-            elif isinstance(fields[name], list):
-                fields[name].append(value)
-            else:
-                fields[name] = [fields[name], value]
-        text = element.text or ""
-        if self.trims or len(element):  # between children, white space is the layout of the document
-            text = text.strip()
-        if not fields:
-            return None if self.empty_is_null and not text else text
-        return {**fields, self.value_tag: text} if text else fields
+            _add(fields, _local(child.tag), self._value(child))
+        for text in self._texts(element):
+            _add(fields, self.value_tag, text)
+        if len(element) or (self.with_attributes and element.attrib):
+            return fields
+        text = fields.get(self.value_tag, "")
+        return None if self.empty_is_null and not text else text
+
+    def _texts(self, element: Element) -> Iterator[str]:
+        """Yield the texts that an element has before, between and after its children."""
+        if not len(element):
+            text = element.text or ""
+            if text := text.strip() if self.trims else text:
+                yield text
+            return
+        for part in (element.text, *(child.tail for child in element)):
+            if part and (trimmed := part.strip()):  # between children, white space is the layout of the document
+                yield trimmed if self.trims else part
+
+
+def _add(fields: dict[str, Any], name: str, value: Any) -> None:
+    """Add a field; values of the same name become an array."""
+    if name not in fields:
+        fields[name] = value
+    elif isinstance(fields[name], list):
+        fields[name].append(value)
+    else:
+        fields[name] = [fields[name], value]
 
 
 def _rows(file: OpenFile, row_tag: str, encoding: str | None) -> Iterator[tuple[Element, int]]:
@@ -166,7 +183,7 @@ def _rows(file: OpenFile, row_tag: str, encoding: str | None) -> Iterator[tuple[
         depth -= is_row
         if depth or is_row:
             levels -= 1
-            row_bytes += len(element.text or "")
+            row_bytes += len(element.text or "") + sum(len(child.tail or "") for child in element)
         if is_row and not depth:
             _check(row_bytes, file.place)
             yield element, row_bytes

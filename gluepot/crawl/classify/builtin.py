@@ -14,6 +14,7 @@ from gluepot.connectors.files.formats.arrow_types import glue_types
 from gluepot.connectors.files.formats.avro import schema_of
 from gluepot.connectors.files.formats.columnar import unreadable
 from gluepot.connectors.files.formats.ion import IonInputFormat
+from gluepot.connectors.files.formats.parquet.types import glue_columns
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.crawl.classify.bson import bson_records, looks_like_bson
 from gluepot.crawl.classify.csv_text import Dialect, csv_shape
@@ -74,11 +75,12 @@ def _orc(head: Head) -> Classified | None:
     if not head.data.startswith(_ORC):
         return None
     with _opened(head) as plain:
+        whole = OpenFile(plain, head.place, "")
         try:
             file = orc.ORCFile(pa.PythonFile(plain, "r"))
             return Classified(columnar_kind("orc", _glue_schema(file.schema)), "", file.nrows, head.size_bytes)
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(head.place, "ORC", error) from error
+            raise unreadable(whole, "ORC", _ORC, error) from error
 
 
 def _parquet(head: Head) -> Classified | None:
@@ -87,12 +89,13 @@ def _parquet(head: Head) -> Classified | None:
     if not head.data.startswith(_PARQUET):
         return None
     with _opened(head) as plain:
+        whole = OpenFile(plain, head.place, "")
         try:
             file = parquet.ParquetFile(plain, coerce_int96_timestamp_unit="us")
-            schema = _glue_schema(file.schema_arrow)
+            schema = glue_columns(file, head.place)
             return Classified(columnar_kind("parquet", schema), "", file.metadata.num_rows, head.size_bytes)
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(head.place, "Parquet", error) from error
+            raise unreadable(whole, "Parquet", _PARQUET, error) from error
 
 
 def _json(head: Head) -> Classified | None:

@@ -59,6 +59,8 @@ def placing(field: pa.Field) -> Place | None:
 
 def _choice(field: pa.Field) -> Place:
     members = {family(one.type): (one.name, placing(one)) for one in alternatives(field)}
+    # A record that is not in a union of its own has no name with it: the choice comes of two records with such a field.
+    members.setdefault("map", members.get("struct", ("", None)))
 
     def place(value: Any) -> Any:
         name, inside = members[_FAMILIES[type(value)]]

@@ -17,6 +17,7 @@ import pyarrow as pa
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.declared.avro_choices import holds_choices, placing
 from gluepot.frames.declared.avro_footprint import AvroFootprint, TooLarge
+from gluepot.frames.declared.avro_logic import mixes_numbers
 from gluepot.frames.declared.avro_types import columns, parsed
 from gluepot.frames.refusal import Refusal, no_value, read_each
 
@@ -70,7 +71,8 @@ class AvroRecordDecoder:
         self._undecodable = (*_UNDECODABLE, SchemaResolutionError)
         self._footprint = AvroFootprint(self._written, named)
         self._struct = pa.struct(list(schema))
-        self._place = placing(pa.field("", self._struct)) if holds_choices(self._struct) else None
+        is_needed = holds_choices(self._struct) or mixes_numbers(self._written, named)
+        self._place = placing(pa.field("", self._struct)) if is_needed else None
 
     def decode(self, values: Sequence[bytes | None], positions: Sequence[int], stream: str, shard: str) -> Chunk:
         """See `RecordDecoder.decode`."""

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.core.errors import ConfigError
+from gluepot.frames.declared.avro_logic import COLUMNS, DECIMAL, MAX_DIGITS, define_in_unions, logical_type
 from gluepot.frames.schema.merge import merge_fields
 
 _PRIMITIVES = {
@@ -26,14 +27,6 @@ _PRIMITIVES = {
     "bytes": pa.binary(),
     "string": pa.string(),
 }
-_LOGICAL = {
-    "date": pa.date32(),
-    "timestamp-millis": pa.timestamp("us", tz="UTC"),
-    "timestamp-micros": pa.timestamp("us", tz="UTC"),
-    "local-timestamp-millis": pa.timestamp("us"),
-    "local-timestamp-micros": pa.timestamp("us"),
-}
-_MAX_DIGITS = 38
 # A schema that names its types can hold each of them twice in the next: twenty levels make a million columns.
 _MOST_COLUMNS = 20_000
 
@@ -41,7 +34,7 @@ _MOST_COLUMNS = 20_000
 def parsed(text: str, beside: Sequence[str] = ()) -> tuple[Any, Mapping[str, Any]]:
     """Return a schema as fastavro takes it, and the types it names.
 
-    Logical types other than dates, time stamps and decimals are dropped: their values are what they are stored as.
+    Logical types that do not count (`avro_logic`) are dropped: their values are what they are stored as.
 
     Args:
         text: the schema, as JSON.
@@ -57,9 +50,11 @@ def parsed(text: str, beside: Sequence[str] = ()) -> tuple[Any, Mapping[str, Any
     try:
         for one in beside:
             fastavro.parse_schema(json.loads(one, object_hook=_with_known_logic), named_schemas=named)
-        return fastavro.parse_schema(json.loads(text, object_hook=_with_known_logic), named_schemas=named), named
+        schema = fastavro.parse_schema(json.loads(text, object_hook=_with_known_logic), named_schemas=named)
     except (SchemaParseException, UnknownType, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise ConfigError(f"schema is {text!r}, which is no Avro schema: {wrong!r}; give the writers' own.") from wrong
+    define_in_unions(schema, named, lambda name: name)
+    return schema, named
 
 
 def columns(schema: Any, named: Mapping[str, Any], *, has_choices: bool = False) -> pa.Schema:
@@ -81,7 +76,7 @@ def columns(schema: Any, named: Mapping[str, Any], *, has_choices: bool = False)
 
 
 def _with_known_logic(plain: dict[str, Any]) -> dict[str, Any]:
-    if plain.get("logicalType", "decimal") not in {*_LOGICAL, "decimal"}:
+    if "logicalType" in plain and logical_type(plain) is None:
         del plain["logicalType"]
     return plain
 
@@ -114,11 +109,11 @@ class _Columns:
         return reduce(merge_fields, (self.field("", branch, within) for branch in held))
 
     def _type(self, schema: Mapping[str, Any], within: tuple[str, ...]) -> pa.DataType:
-        logic, kind = schema.get("logicalType"), schema["type"]
-        if logic == "decimal":
+        logic, kind = str(schema.get("logicalType")), schema["type"]
+        if logic == DECIMAL:
             return _decimal(schema)
-        if logic in _LOGICAL:
-            return _LOGICAL[logic]
+        if logic in COLUMNS:
+            return COLUMNS[logic]
         match kind:
             case "record" if schema["fields"]:
                 inner = (*within, schema["name"])
@@ -138,8 +133,8 @@ class _Columns:
 
 def _decimal(schema: Mapping[str, Any]) -> pa.DataType:
     precision, scale = schema["precision"], schema.get("scale", 0)
-    if precision > _MAX_DIGITS:
-        raise ConfigError(f"The Avro schema has a decimal of {precision} digits; a column holds {_MAX_DIGITS}.")
+    if precision > MAX_DIGITS:
+        raise ConfigError(f"The Avro schema has a decimal of {precision} digits; a column holds {MAX_DIGITS}.")
     return pa.decimal128(precision, scale)
 
 

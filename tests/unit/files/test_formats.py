@@ -14,7 +14,6 @@ from pyarrow import orc, parquet
 
 from gluepot.connectors.files.compression import decompressed
 from gluepot.core.errors import ConfigError, PermanentError
-from tests.unit.files.avro_bytes import avro_file, avro_number
 from tests.unit.files.reading import chunks, errors, records
 
 ROWS = [{"id": 1, "text": "a"}, {"id": 2, "text": "ü,"}]
@@ -255,14 +254,6 @@ def test_avro_has_its_own_types(tmp_path):
     assert chunks(tmp_path, "avro")[0].batch.schema.field("id").type == pa.int32()
 
 
-@pytest.mark.parametrize(("codec", "packed", "check"), [("snappy", "snappy", bytes(4)), ("zstandard", "zstd", b"")])
-def test_avro_blocks_are_read_whose_codec_fastavro_lacks(tmp_path, codec, packed, check):
-    schema = {"type": "record", "name": "R", "fields": [{"name": "v", "type": "string"}]}
-    block = pa.compress(avro_number(100) + b"x" * 100, packed, asbytes=True) + check
-    (tmp_path / "a.avro").write_bytes(avro_file(schema, 1, block, codec))
-    assert records(tmp_path, "avro") == [{"v": "x" * 100}]
-
-
 def test_an_avro_block_of_large_records_comes_in_several_chunks(tmp_path):
     schema = {"type": "record", "name": "R", "fields": [{"name": "v", "type": {"type": "array", "items": "string"}}]}
     with (tmp_path / "a.avro").open("wb") as file:
@@ -301,7 +292,7 @@ def test_a_union_in_an_avro_file_leaves_the_types_of_other_fields_as_they_are(tm
 
 
 @pytest.mark.parametrize("name", ["parquet", "orc", "avro"])
-@pytest.mark.parametrize("content", [b"", b"no such file", b"PAR1PAR1", b"Obj\x01"])
+@pytest.mark.parametrize("content", [b"", b"no such file", b"PARQ"])
 def test_a_file_of_another_format_is_named(tmp_path, name, content):
     (tmp_path / "a").write_bytes(content)
     with pytest.raises(PermanentError, match=rf"{tmp_path}/a is no "):

@@ -84,3 +84,16 @@ def test_what_is_no_xml_or_grows_without_end_is_an_error_that_names_the_file(tmp
 def test_options_that_are_missing_or_wrong_are_refused(options, said):
     with pytest.raises(ConfigError, match=said):
         read_format("xml", options)
+
+
+def test_no_text_or_attribute_is_lost(tmp_path):
+    text = '<r xmlns:p="u" xmlns:q="v"><a p:x="1" q:x="2" VALUE="3">one<b/> two </a><c>four<!-- no -->teen</c></r>'
+    (tmp_path / "a.xml").write_text(text)
+    a = {"_x": ["1", "2"], "_VALUE": ["3", "one", " two "], "b": ""}
+    assert records(tmp_path, "xml", rowTag="r") == [{"a": a, "c": "fourteen"}]
+
+
+def test_an_encoding_that_there_is_not_is_told(tmp_path):
+    (tmp_path / "a.xml").write_bytes(b'<?xml version="1.0" encoding="utf-99"?><r/>')
+    with pytest.raises(PermanentError, match="is no XML"):
+        records(tmp_path, "xml", rowTag="r")

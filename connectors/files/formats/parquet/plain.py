@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from gluepot.connectors.files.formats.arrow_types import glue_type
+from gluepot.connectors.files.formats.arrow_types import MAX_DIGITS, glue_type
 from gluepot.connectors.files.formats.parquet.read import check_sizes
 
 # Physical and logical types of columns, as pyarrow names them. INT96 and whole numbers without a sign have no type of
@@ -60,6 +60,8 @@ def _is_plain(leaf: Any, field: pa.Field) -> bool:
     kinds = (leaf.physical_type, leaf.logical_type.type)
     if leaf.path != field.name or leaf.max_repetition_level or kinds not in _PLAIN:
         return False
-    if pa.types.is_unsigned_integer(field.type):
+    if pa.types.is_unsigned_integer(field.type) or isinstance(field.type, pa.BaseExtensionType):
+        return False
+    if pa.types.is_decimal(field.type) and field.type.precision > MAX_DIGITS:
         return False
     return not pa.types.is_timestamp(field.type) or field.type.unit == "us"

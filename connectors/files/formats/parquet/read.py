@@ -15,8 +15,10 @@ from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.arrow_types import glue_types
 from gluepot.connectors.files.formats.bounds import CHUNK_BYTES, MOST_RECORD_BYTES, too_large
 from gluepot.connectors.files.formats.columnar import BATCH_ROWS, present, unreadable
+from gluepot.connectors.files.formats.parquet.types import glue_columns
 from gluepot.frames.chunk import Chunk
 
+_MAGIC = b"PAR1"
 # A column of lists may name so many values; beyond that, only `MOST_TIMES` for each of its bytes.
 _FREE_VALUES = 10_000_000
 _VALUE_BYTES = 8
@@ -55,7 +57,7 @@ class ParquetInputFormat:
         try:
             found = parquet.ParquetFile(file.plain, coerce_int96_timestamp_unit="us")
             columns = present(found.schema_arrow.names, self.columns)
-            instants = {one.path for one in _leaves(found.schema) if one.physical_type == "INT96"}
+            types = glue_columns(found, file.place, columns)
             groups = _row_groups(found.metadata, file.piece)
             shapes = [_shape(found.metadata.row_group(group), found.schema, file.place) for group in groups]
             texts = sorted({text for shape in shapes for text in shape.texts_with_dictionary})
@@ -66,9 +68,9 @@ class ParquetInputFormat:
             rows = min([BATCH_ROWS, *(shape.rows_at_once for shape in shapes)])
             for batch in found.iter_batches(rows, groups, columns=columns, use_threads=False):
                 for part in _parts(batch, file.place):
-                    yield Chunk(glue_types(_with_instants(part, instants)))
+                    yield Chunk(glue_types(part, pa.schema([types.field(name) for name in part.schema.names])))
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(file.place, "Parquet", error) from error
+            raise unreadable(file, "Parquet", _MAGIC, error) from error
 
 
 def check_sizes(metadata: parquet.FileMetaData, place: str) -> None:
@@ -165,15 +167,3 @@ def _middle(group: parquet.RowGroupMetaData) -> int:
         return 0
     first = columns[0].dictionary_page_offset or columns[0].data_page_offset
     return int(first + sum(column.total_compressed_size for column in columns) // 2)
-
-
-def _leaves(schema: Any) -> Iterator[Any]:
-    return (schema.column(index) for index in range(len(schema.names)))
-
-
-def _with_instants(batch: pa.RecordBatch, names: set[str]) -> pa.RecordBatch:
-    """Give columns that Spark wrote as INT96 their meaning: a point in time."""
-    if not names.intersection(batch.schema.names):
-        return batch
-    fields = [pa.field(one.name, pa.timestamp("us", "UTC") if one.name in names else one.type) for one in batch.schema]
-    return batch.cast(pa.schema(fields))

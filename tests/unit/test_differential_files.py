@@ -1,0 +1,18 @@
+"""A few rounds of the differential kinds for files; `python -m tests.differential` runs more."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.differential.kind import World
+from tests.differential.registry import kind
+
+
+@pytest.mark.parametrize("name", ["avro", "xml"])
+def test_files_are_read_as_another_library_reads_them(tmp_path, name):
+    world = World(lambda: pytest.fail("no Spark is needed"), tmp_path)
+    result = kind(name).round(Random(f"{name} 1"), world)
+    assert result.taken > result.cases / 2
+    assert result.differences == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -31,7 +31,13 @@ class HudiTable:
         name: URL of its folder.
     """
 
+    kind: ClassVar[str] = "hudi"
+
     name: str
+
+    def place(self, spark: SparkSession, options: Mapping[str, Any]) -> str:  # noqa: ARG002  as in other formats
+        """Return the name."""
+        return self.name
 
     def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
         """Return the rows; Hudi's options choose a kind of query or an older commit.

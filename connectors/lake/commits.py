@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeAlias
 
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError, LeaseHeld, PermanentError
@@ -99,6 +100,10 @@ class Rows(Enum):
     UNKNOWN = "unknown"
 
 
+# What was found out about the rows of earlier commits, by the ids of the commits.
+Compared: TypeAlias = dict[int, Rows] | None
+
+
 class Step(Enum):
     """What an append does with the table."""
 
@@ -124,6 +129,11 @@ def decide(planned: LakeCommit, earlier: Earlier | None, rows: Rows) -> Step:
     if rows is not Rows.EQUAL:
         return Step.REPLACE
     return Step.SKIP if earlier.commit.token == planned.token else Step.CONFIRM
+
+
+def is_taken_back(planned: LakeCommit, earlier: Earlier | None) -> bool:
+    """Tell whether this driver has taken a write back already."""
+    return earlier is not None and earlier.rows_at is None and earlier.commit.token == planned.token
 
 
 def find_earlier(planned: LakeCommit, commits: Iterable[Earlier], table: str) -> Earlier | None:
@@ -156,6 +166,9 @@ def find_earlier(planned: LakeCommit, commits: Iterable[Earlier], table: str) ->
         raise CheckpointError(
             f"{table} contains batch {newest} of this query, but the checkpoint is at batch {planned.key.batch_id}: it "
             "is an older copy; restore the newest checkpoint, or use a new one that starts where the table ends."
+            if planned.input
+            else f"{table} contains run {newest} of this job, but its bookmarks are at run {planned.key.batch_id}: they"
+            " are an older copy; restore the newest ledger, or put the rows of the later runs right by hand."
         )
     return None
 
@@ -190,6 +203,6 @@ def refusal(planned: LakeCommit, table: str, why: str, before: str) -> Permanent
     name = f"batch {planned.key.batch_id} (write {planned.key.ctx})"
     return PermanentError(
         f"An earlier attempt of {name} appended rows to {table} that the last attempt does not append, and they cannot"
-        f" be removed, because {why}; the table is unchanged. Restore it to {before} and start the job again, or put"
-        " the rows right by hand and continue with a new checkpoint that starts after the batch."
+        f" be removed, because {why}, so they are still there. Restore the table to {before} and start the job again,"
+        " or put the rows right by hand and continue with a new checkpoint that starts after the batch."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,12 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from gluepot.connectors.lake.commits import (
     CannotRemove,
+    Compared,
     Earlier,
     LakeCommit,
     Rows,
     Step,
     decide,
     find_earlier,
+    is_taken_back,
     refusal,
 )
 from gluepot.connectors.lake.delta_history import marks
@@ -45,7 +47,30 @@ class DeltaTable:
         """Return the one spelling of the folder."""
         return Target.of(spark, self.name, options).place
 
-    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
+    def reads_itself(self, frame: DataFrame, options: Mapping[str, Any]) -> bool:
+        """Tell whether the rows of a frame depend on this table."""
+        return reads_delta(frame, self.place(frame.sparkSession, options))
+
+    def published(
+        self, frame: DataFrame, commits: Sequence[LakeCommit], options: Mapping[str, Any], compared: dict[int, Rows]
+    ) -> tuple[Sequence[str], frozenset[str]]:
+        """Look for the writes of earlier attempts; see `gluepot.connectors.lake.iceberg_append.published`."""
+        attempt = Target.of(frame.sparkSession, self.name, options).begin()
+        equal, every = [], set()
+        for commit in commits:
+            earlier = self._earlier(attempt, commit) if attempt.exists else None
+            if earlier is None or (at := earlier.rows_at) is None:
+                continue
+            if at not in compared:
+                compared[at] = _compare(frame, attempt, at)
+            every.add(commit.key.ctx)
+            if compared[at] is Rows.EQUAL:
+                equal.append(commit.key.ctx)
+        return equal, frozenset(every)
+
+    def append(
+        self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any], compared: Compared = None
+    ) -> bool:
         """Append rows in one version, so that the table holds them once. The version is marked with the batch.
 
         If the table has other rows under the key of the commit, they are replaced in the same version.
@@ -60,14 +85,13 @@ class DeltaTable:
         """
         target = None if commit is None else Target.of(frame.sparkSession, self.name, options)
         if commit is not None and target is not None and target.holds(commit):
-            return self._append_again(frame, commit, target)
+            return self._append_again(frame, commit, target, {} if compared is None else compared)
         reach("lake.appending")
         options = {**(marks(commit) if commit else {}), **options}
         frame.write.format("delta").mode("append").options(**options).save(self.name)
         return True
 
-    def _append_again(self, frame: DataFrame, commit: LakeCommit, target: Target) -> bool:
-        compared: dict[int, Rows] = {}
+    def _append_again(self, frame: DataFrame, commit: LakeCommit, target: Target, compared: dict[int, Rows]) -> bool:
         while True:
             attempt = target.begin()
             earlier = self._earlier(attempt, commit)
@@ -117,6 +141,8 @@ class DeltaTable:
             if not attempt.exists:
                 return False
             earlier = self._earlier(attempt, commit)
+            if is_taken_back(commit, earlier):
+                return False
             at = None if earlier is None else earlier.rows_at
             if at is not None:
                 self._remove(attempt, at, commit)

@@ -123,7 +123,7 @@ class Attempt:
     def _added(self, at: int) -> list[Any]:
         try:
             entries = self.target.log.getChanges(at, at, self._jvm.scala.Option.empty(), True)
-            actions = entries.next()._2()
+            actions = entries.next()._2()  # noqa: SLF001  a pair of Scala
         except Py4JError as error:
             raise CannotRemove(f"version {at}, which added them, is no longer in the table's log") from error
         every = (actions.apply(number) for number in range(actions.size()))

@@ -11,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from gluepot.connectors.lake.commits import LakeCommit
+from gluepot.connectors.lake.commits import Compared, LakeCommit
 from gluepot.core.errors import ConfigError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
@@ -48,7 +48,9 @@ class HudiTable:
         with _present():
             return spark.read.format(_FORMAT).options(**options).load(self.name)
 
-    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
+    def append(
+        self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any], _: Compared = None
+    ) -> bool:
         """Write rows in one commit, by the operation that the options name.
 
         Unlike a table of Delta or Iceberg, the table does not tell us which batches it has: a batch that is tried again

@@ -8,19 +8,31 @@ attempt that the append replaces are removed in the same transaction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from gluepot.connectors.lake.commits import CannotRemove, LakeCommit, Rows, Step, decide, find_earlier, refusal
+from gluepot.connectors.lake.commits import (
+    CannotRemove,
+    Compared,
+    LakeCommit,
+    Rows,
+    Step,
+    decide,
+    find_earlier,
+    is_taken_back,
+    refusal,
+)
 from gluepot.connectors.lake.iceberg_transaction import Attempt, Target
 from gluepot.connectors.lake.same_rows import compare
 from gluepot.connectors.lake.self_reads import reads_iceberg
 from gluepot.core.failpoints import reach
 
 
-def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mapping[str, Any]) -> bool:
+def append_once(
+    frame: DataFrame, name: str, commit: LakeCommit, options: Mapping[str, Any], compared: Compared = None
+) -> bool:
     """Append rows in one snapshot, so that the table holds them once, now and at the moment of the commit.
 
     If the table has other rows under the key of the commit, they are replaced. If another process commits in between,
@@ -31,6 +43,7 @@ def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mappin
         name: name of the table in SQL.
         commit: commit of the batch.
         options: options of Spark's writer.
+        compared: what is known about the rows of earlier commits.
 
     Returns:
         False if the table already contains these rows.
@@ -44,7 +57,7 @@ def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mappin
     """
     spark = frame.sparkSession
     target = Target.of(spark, name, options, commit)
-    compared: dict[int, Rows] = {}
+    compared = {} if compared is None else compared
     written: list[Any] = []
     while True:
         attempt = target.begin()
@@ -84,6 +97,38 @@ def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mappin
         written = attempt.withdrawn()
 
 
+def published(
+    frame: DataFrame, name: str, commits: Sequence[LakeCommit], options: Mapping[str, Any], compared: dict[int, Rows]
+) -> tuple[Sequence[str], frozenset[str]]:
+    """Look for writes that earlier attempts of the batch may have published.
+
+    Args:
+        frame: the rows that are about to be appended.
+        name: name of the table in SQL.
+        commits: the writes, as this attempt would make them.
+        options: options of Spark's writer.
+        compared: takes what is found out about their rows.
+
+    Returns:
+        The labels of the writes that have added the same rows, and of all that have added rows.
+
+    Raises:
+        CheckpointError, LeaseHeld: see `find_earlier`.
+    """
+    attempt = Target.of(frame.sparkSession, name, options).begin()
+    equal, every = [], set()
+    for commit in commits:
+        earlier = find_earlier(commit, attempt.commits(), name)
+        if earlier is None or (at := earlier.rows_at) is None:
+            continue
+        if at not in compared:
+            compared[at] = _compare(frame, attempt, at)
+        every.add(commit.key.ctx)
+        if compared[at] is Rows.EQUAL:
+            equal.append(commit.key.ctx)
+    return equal, frozenset(every)
+
+
 def take_back(spark: SparkSession, name: str, commit: LakeCommit, options: Mapping[str, Any]) -> bool:
     """Remove the rows of a write in one snapshot, which keeps earlier drivers from appending them again.
 
@@ -104,6 +149,8 @@ def take_back(spark: SparkSession, name: str, commit: LakeCommit, options: Mappi
     while True:
         attempt = target.begin()
         earlier = find_earlier(commit, attempt.commits(), name)
+        if is_taken_back(commit, earlier):
+            return False
         at = None if earlier is None else earlier.rows_at
         if at is None:
             attempt.mark(commit)

@@ -224,7 +224,7 @@ class Attempt:
         knows their columns, or because they are staged and not part of a branch.
         """
         head, io = self._head(), self._table.io()
-        own = [one for one in self._own_snapshots(head)]
+        own = list(self._own_snapshots())
         if not own or self._table.schema().schemaId() != self.before.currentSchemaId():
             return []
         files = list(head.addedDataFiles(io).iterator())
@@ -234,7 +234,7 @@ class Attempt:
         self.target.jvm.org.apache.iceberg.CatalogUtil.deleteFiles(io, leftover, "overtaken")
         return files
 
-    def _own_snapshots(self, head: Any) -> Iterator[Any]:
+    def _own_snapshots(self) -> Iterator[Any]:
         """Yield the snapshots that only this transaction knows, newest first."""
         for snapshot in self._ancestors():
             if self.before.snapshot(snapshot.snapshotId()) is not None:

@@ -89,7 +89,7 @@ def _exact(value: Column, have: T.DataType, want: T.DataType, by_case: bool) -> 
         case T.StructType():
             if not isinstance(have, T.StructType):
                 raise _Incomparable
-            fields = _fields(have, want, lambda name: value.getField(name), by_case)
+            fields = _fields(have, want, value.getField, by_case)
             named = [one.alias(f"f{at}") for at, one in enumerate(fields)]
             return F.when(value.isNotNull(), F.struct(*named)) if named else value.isNotNull()
         case T.ArrayType():

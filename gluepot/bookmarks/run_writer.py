@@ -14,7 +14,7 @@ from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import LedgerWrite
 from gluepot.bookmarks.run_journal import RunJournal
 from gluepot.connectors.values import CommitKey, Manifest
-from gluepot.engine.lake_output import append_rows, takes_back
+from gluepot.engine.lake_output import LakeAppend, takes_back
 from gluepot.engine.write_totals import Output
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 
@@ -36,13 +36,14 @@ class RunWriter(TableWriter):
         table: LakeTable,
         options: Mapping[str, Any],
         planned: Manifest,
+        ctx: str,
     ) -> None:
         if not planned.token:
             table.append(frame, None, options)  # nothing repeats this run's append, so the table needs no mark
         else:
             # A run plans its reads one after another, so that an append of a retry may know of more reads than the one
             # before it. The rows tell whether they are the same.
-            append_rows(frame, table, options, planned, "", self.targets.tables)
+            LakeAppend(frame, table, options, planned, ctx, "", self.targets.tables).run()
 
     def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
         if (run := jobrun.current()) and run.bookmarks:

@@ -231,6 +231,32 @@ class QueryWrites:
         """Set the function that takes back all writes of a kind; the journal says where they went."""
         self._undo_of_kind[kind] = undo
 
+    def attempted(self, kind: str, place: str) -> frozenset[Write]:
+        """Return the writes to a place that attempts of the batch may have published and this one has not made yet."""
+        with self._changing:
+            attempted = {one for one, last in self._used.items() if last == self._batch_id} | self._inherited
+            return frozenset(one for one in attempted - self._repeated if (one.kind, one.place) == (kind, place))
+
+    def knows(self, write: Write) -> bool:
+        """Tell whether one of the last batches has made a write."""
+        with self._changing:
+            return write in self._used or write in self._inherited
+
+    def claim(self, write: Write) -> bool:
+        """Note that this attempt makes a write; return False if it has made it already."""
+        with self._changing:
+            is_new = write not in self._repeated
+            self._repeated.add(write)
+            return is_new
+
+    def take_back_from(self, kind: str, place: str) -> None:
+        """Take back now what earlier attempts of the batch may have published to a place; see `settle`."""
+        for write in sorted(self.attempted(kind, place)):
+            self._take_back(write)
+            with self._changing:
+                self._used.pop(write, None)
+                self._inherited -= {write}
+
     def announce(self, write: Write, batch_id: int, undo: TakeBack | None = None) -> None:
         """Record a write before it does anything that lasts.
 

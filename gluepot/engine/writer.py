@@ -31,7 +31,7 @@ from gluepot.core.storage import canonical_url, place_of
 from gluepot.engine import catalog_update, execute
 from gluepot.engine.file_target import FileTarget
 from gluepot.engine.jdbc_output import take_back_table, write_table
-from gluepot.engine.lake_output import append_rows, input_digest, place_of_table, takes_back
+from gluepot.engine.lake_output import LakeAppend, input_digest, place_of_table, takes_back
 from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
@@ -306,7 +306,7 @@ class TableWriter:
         with self.during():
             place = place_of_table(frame.sparkSession, table, options)
             planned = self.next_write(place, transformation_ctx)
-            self._append_rows(frame, table, options, planned)
+            self._append_rows(frame, table, options, planned, transformation_ctx)
 
     def stage(self, write: RepeatedWrite, pipeline: Pipeline) -> execute.Staged:
         """Stage a pipeline, without publishing it, for the target to which an earlier batch wrote."""
@@ -459,8 +459,10 @@ class TableWriter:
         self.totals.add(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
         self._published(planned.key, f"{settings.endpoint.shown} {settings.table}", outcome.rows, 0)
 
-    def _append_rows(self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], planned: Manifest) -> None:
-        append_rows(frame, table, options, planned, input_digest(planned), self.targets.tables)
+    def _append_rows(
+        self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], planned: Manifest, ctx: str
+    ) -> None:
+        LakeAppend(frame, table, options, planned, ctx, input_digest(planned), self.targets.tables).run()
 
     def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
         """Record that a write is visible now. A bookmarked run overrides this and notes the write in the ledger."""

@@ -59,7 +59,7 @@ class LakeAppend:
             self._append_once(self.table)
 
     def _append_once(self, table: MarkedTable) -> None:
-        place = place_of_table(self.frame.sparkSession, table, self.options)
+        place = _place_of(self.frame.sparkSession, table, self.options)
         compared: dict[int, Rows] = {}
         label = self._label(table, place, compared)
         self.writes.announce(self._write(table, place, label), self.planned.key.batch_id)
@@ -118,7 +118,7 @@ def input_digest(planned: Manifest) -> str:
     return sha256(input_text(planned.input_ranges, planned.offsets_digest).encode()).hexdigest()
 
 
-def place_of_table(spark: SparkSession, table: LakeTable, options: Mapping[str, Any]) -> str:
+def _place_of(spark: SparkSession, table: LakeTable, options: Mapping[str, Any]) -> str:
     """Return the one spelling of a table, or its name if the session cannot open it, as the append then says."""
     try:
         return table.place(spark, options)

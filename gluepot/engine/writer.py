@@ -31,7 +31,7 @@ from gluepot.core.storage import canonical_url, place_of
 from gluepot.engine import catalog_update, execute
 from gluepot.engine.file_target import FileTarget
 from gluepot.engine.jdbc_output import take_back_table, write_table
-from gluepot.engine.lake_output import LakeAppend, input_digest, place_of_table, takes_back
+from gluepot.engine.lake_output import LakeAppend, input_digest, takes_back
 from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
@@ -304,8 +304,7 @@ class TableWriter:
             Exception: the Spark job failed. The table is unchanged.
         """
         with self.during():
-            place = place_of_table(frame.sparkSession, table, options)
-            planned = self.next_write(place, transformation_ctx)
+            planned = self.next_write(table.name, transformation_ctx)
             self._append_rows(frame, table, options, planned, transformation_ctx)
 
     def stage(self, write: RepeatedWrite, pipeline: Pipeline) -> execute.Staged:

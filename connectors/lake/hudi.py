@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from gluepot.connectors.lake.commits import LakeCommit
+from gluepot.connectors.lake.commits import Compared, LakeCommit
 from gluepot.core.errors import ConfigError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
@@ -31,7 +31,13 @@ class HudiTable:
         name: URL of its folder.
     """
 
+    kind: ClassVar[str] = "hudi"
+
     name: str
+
+    def place(self, spark: SparkSession, options: Mapping[str, Any]) -> str:  # noqa: ARG002  as in other formats
+        """Return the name."""
+        return self.name
 
     def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
         """Return the rows; Hudi's options choose a kind of query or an older commit.
@@ -42,7 +48,9 @@ class HudiTable:
         with _present():
             return spark.read.format(_FORMAT).options(**options).load(self.name)
 
-    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
+    def append(
+        self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any], _: Compared = None
+    ) -> bool:
         """Write rows in one commit, by the operation that the options name.
 
         Unlike a table of Delta or Iceberg, the table does not tell us which batches it has: a batch that is tried again

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from gluepot.connectors.lake.commits import LakeCommit
-from gluepot.connectors.lake.iceberg_append import PROPERTY, append_once
+from gluepot.connectors.lake.commits import Compared, LakeCommit, Rows
+from gluepot.connectors.lake.iceberg_append import append_once, published, take_back
+from gluepot.connectors.lake.iceberg_transaction import Target
+from gluepot.connectors.lake.self_reads import reads_iceberg
 from gluepot.connectors.lake.time_travel import spark_options
 
 
@@ -21,7 +23,13 @@ class IcebergTable:
         name: name of the table in SQL: `catalog.database.table`.
     """
 
+    kind: ClassVar[str] = "iceberg"
+
     name: str
+
+    def place(self, spark: SparkSession, options: Mapping[str, Any]) -> str:
+        """Return the one spelling of the branch to write."""
+        return Target.of(spark, self.name, options).place
 
     def ancestors(self, spark: SparkSession) -> Iterator[Any]:
         """Yield the current snapshot and its ancestors, newest first, as Iceberg's own objects."""
@@ -48,17 +56,36 @@ class IcebergTable:
         """
         return spark.read.format("iceberg").options(**spark_options(options)).load(self.name)
 
-    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
+    def reads_itself(self, frame: DataFrame, options: Mapping[str, Any]) -> bool:
+        """Tell whether the rows of a frame depend on this table."""
+        return reads_iceberg(frame, Target.of(frame.sparkSession, self.name, options).table)
+
+    def published(
+        self, frame: DataFrame, commits: Sequence[LakeCommit], options: Mapping[str, Any], compared: dict[int, Rows]
+    ) -> tuple[Sequence[str], frozenset[str]]:
+        """Look for the writes of earlier attempts; see `gluepot.connectors.lake.iceberg_append.published`."""
+        return published(frame, self.name, commits, options, compared)
+
+    def append(
+        self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any], compared: Compared = None
+    ) -> bool:
         """Append rows in one snapshot, which is marked with the batch if there is one.
 
+        If the table has other rows under the key of the commit, they are replaced.
+
         Returns:
-            False if the table already contains the batch.
+            False if the table already contains these rows.
 
         Raises:
             CheckpointError: the table contains the batch with other records, or later batches but not this one.
+            LeaseHeld: a later driver has written the batch.
+            PermanentError: the table contains other rows of the batch, which cannot be removed.
         """
         if commit is None:
             frame.writeTo(self.name).options(**options).append()
             return True
-        marks = {f"{PROPERTY}{name}": value for name, value in commit.properties.items()}
-        return append_once(frame, self.name, commit, {**options, **marks})
+        return append_once(frame, self.name, commit, options, compared)
+
+    def take_back(self, spark: SparkSession, commit: LakeCommit, options: Mapping[str, Any]) -> bool:
+        """Remove the rows of a write; see `gluepot.connectors.lake.iceberg_append.take_back`."""
+        return take_back(spark, self.name, commit, options)

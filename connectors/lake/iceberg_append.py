@@ -2,53 +2,89 @@
 
 Spark's own commit checks nothing: it puts its snapshot on top of the newest one, even if that is another driver's
 append of the same batch. So here Spark writes into a transaction. The commit replaces the table's metadata only if it
-is still the metadata that was checked (docs/decisions/0019-appends-swap-what-they-looked-at.md).
+is still the metadata that was checked (docs/decisions/0019-appends-swap-what-they-looked-at.md). Rows of an earlier
+attempt that the append replaces are removed in the same transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
-from gluepot.connectors.lake.commits import LakeCommit, is_published
+from gluepot.connectors.lake.commits import (
+    CannotRemove,
+    Compared,
+    LakeCommit,
+    Rows,
+    Step,
+    decide,
+    find_earlier,
+    is_taken_back,
+    refusal,
+)
+from gluepot.connectors.lake.iceberg_transaction import Attempt, Target
+from gluepot.connectors.lake.same_rows import compare
+from gluepot.connectors.lake.self_reads import reads_iceberg
 from gluepot.core.failpoints import reach
 
-# The prefix of the options that Spark's writer puts into a snapshot's summary.
-PROPERTY = "snapshot-property."
 
-_MAIN = "main"
-_OVERTAKEN = "org.apache.iceberg.exceptions.CommitFailedException"
+def append_once(
+    frame: DataFrame, name: str, commit: LakeCommit, options: Mapping[str, Any], compared: Compared = None
+) -> bool:
+    """Append rows in one snapshot, so that the table holds them once, now and at the moment of the commit.
 
-
-def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mapping[str, Any]) -> bool:
-    """Append rows in one snapshot, unless the table contains the batch now or at the moment of the commit.
-
-    If another process commits in between, this checks the table again and adds the files that are already written.
+    If the table has other rows under the key of the commit, they are replaced. If another process commits in between,
+    this checks the table again and adds the files that are already written.
 
     Args:
         frame: the rows.
         name: name of the table in SQL.
-        commit: commit of the batch; its properties are among the options.
+        commit: commit of the batch.
         options: options of Spark's writer.
+        compared: what is known about the rows of earlier commits.
 
     Returns:
-        False if the table already contains the batch.
+        False if the table already contains these rows.
 
     Raises:
         CheckpointError: the table contains the batch with other records, or later batches but not this one.
+        LeaseHeld: a later driver has written the batch.
+        PermanentError: the table contains other rows of the batch, which cannot be removed.
         Exception: any error of the Spark job or the catalog. If the catalog did not answer, the rows may or may not be
             in the table; the next try finds out.
     """
-    target = _Target.of(frame, name, options)
+    spark = frame.sparkSession
+    target = Target.of(spark, name, options, commit)
+    compared = {} if compared is None else compared
     written: list[Any] = []
     while True:
         attempt = target.begin()
-        if is_published(commit, attempt.commits(), name):
+        earlier = find_earlier(commit, attempt.commits(), name)
+        rows = Rows.UNKNOWN
+        if earlier is not None and (at := earlier.rows_at) is not None:
+            if reads_iceberg(frame, target.table):
+                # The frame was made without the earlier rows the first time, so it has to be again.
+                take_back(spark, name, LakeCommit.taking_back(commit.key, commit.token), options)
+                continue
+            if at not in compared:
+                compared[at] = _compare(frame, attempt, at)
+            rows = compared[at]
+        step = decide(commit, earlier, rows)
+        if step is Step.SKIP:
             return False
+        if step is Step.CONFIRM:
+            assert earlier is not None  # as `decide` says
+            assert earlier.rows_at is not None
+            attempt.mark(commit.confirming(earlier.rows_at))
+            if attempt.takes_place():
+                return False
+            continue
+        if step is Step.REPLACE:
+            assert earlier is not None  # as `decide` says
+            assert earlier.rows_at is not None
+            _remove(attempt, earlier.rows_at, commit, name)
         reach("lake.appending")
         if written:
             attempt.add(written)
@@ -56,130 +92,86 @@ def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mappin
             attempt.write(frame)
         reach("lake.committing")
         if attempt.takes_place():
-            frame.sparkSession.catalog.refreshTable(name)  # cached rows of the table are out of date
+            spark.catalog.refreshTable(name)  # cached rows of the table are out of date
             return True
         written = attempt.withdrawn()
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A branch of a table, and the options with which Spark writes it.
+def published(
+    frame: DataFrame, name: str, commits: Sequence[LakeCommit], options: Mapping[str, Any], compared: dict[int, Rows]
+) -> tuple[Sequence[str], frozenset[str]]:
+    """Look for writes that earlier attempts of the batch may have published.
 
     Args:
-        spark: the Java session.
-        jvm: the Java packages.
-        table: the Iceberg table object.
-        branch: the branch that the options or the session name; None for the main branch.
-        options: options of Spark's writer, as text.
+        frame: the rows that are about to be appended.
+        name: name of the table in SQL.
+        commits: the writes, as this attempt would make them.
+        options: options of Spark's writer.
+        compared: takes what is found out about their rows.
+
+    Returns:
+        The labels of the writes that have added the same rows, and of all that have added rows.
+
+    Raises:
+        CheckpointError, LeaseHeld: see `find_earlier`.
     """
-
-    spark: Any
-    jvm: Any
-    table: Any
-    branch: str | None
-    options: Mapping[str, str]
-
-    @classmethod
-    def of(cls, frame: DataFrame, name: str, options: Mapping[str, Any]) -> _Target:
-        session = frame.sparkSession
-        spark, jvm = session._jsparkSession, session._jvm  # noqa: SLF001
-        iceberg = jvm.org.apache.iceberg.spark  # type: ignore[union-attr]
-        table = iceberg.Spark3Util.loadIcebergTable(spark, name)
-        texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in options.items()}
-        given = jvm.org.apache.spark.sql.util.CaseInsensitiveStringMap(texts)  # type: ignore[union-attr]
-        return cls(spark, jvm, table, iceberg.SparkTableUtil.determineWriteBranch(spark, table, None, given), texts)
-
-    def begin(self) -> _Attempt:
-        transaction = self.table.newTransaction()  # reads the newest metadata from the catalog
-        return _Attempt(self, transaction, transaction.table().operations().current())
+    attempt = Target.of(frame.sparkSession, name, options).begin()
+    equal, every = [], set()
+    for commit in commits:
+        earlier = find_earlier(commit, attempt.commits(), name)
+        if earlier is None or (at := earlier.rows_at) is None:
+            continue
+        if at not in compared:
+            compared[at] = _compare(frame, attempt, at)
+        every.add(commit.key.ctx)
+        if compared[at] is Rows.EQUAL:
+            equal.append(commit.key.ctx)
+    return equal, frozenset(every)
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """A transaction over a table as it was at one moment.
+def take_back(spark: SparkSession, name: str, commit: LakeCommit, options: Mapping[str, Any]) -> bool:
+    """Remove the rows of a write in one snapshot, which keeps earlier drivers from appending them again.
 
     Args:
-        target: the branch to write.
-        transaction: the Iceberg transaction, which only this process sees.
-        before: the table's metadata at that moment.
+        spark: the session.
+        name: name of the table in SQL.
+        commit: the commit that takes them back.
+        options: options of Spark's writer, such as a branch.
+
+    Returns:
+        False if the table had no rows of the write.
+
+    Raises:
+        LeaseHeld: a later driver has written the batch.
+        PermanentError: the rows cannot be removed.
     """
-
-    target: _Target
-    transaction: Any
-    before: Any
-
-    @property
-    def _table(self) -> Any:
-        return self.transaction.table()
-
-    def commits(self) -> Iterator[LakeCommit]:
-        """Yield our commits among the newest snapshot and its ancestors, newest first, without a Spark job."""
-        snapshot = self._head()
-        while snapshot is not None:
-            if (found := LakeCommit.of(dict(snapshot.summary()))) is not None:
-                yield found
-            parent = snapshot.parentId()
-            snapshot = None if parent is None else self._table.snapshot(parent)
-
-    def write(self, frame: DataFrame) -> None:
-        """Have Spark write the rows and commit them to the transaction."""
-        jvm, target = self.target.jvm, self.target
-        nothing = jvm.scala.Option.empty()
-        # The relation has no catalog. From a catalog, Spark would load the table again and bypass the transaction.
-        relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(
-            jvm.org.apache.iceberg.spark.source.SparkTable(self._table),
-            nothing,
-            nothing,
-            jvm.org.apache.spark.sql.util.CaseInsensitiveStringMap(target.options),
-            nothing,
-        )
-        options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(target.options)
-        plan = jvm.org.apache.spark.sql.catalyst.plans.logical.AppendData.byName(
-            relation,
-            frame._jdf.logicalPlan(),  # noqa: SLF001
-            options,
-        )
-        jvm.org.apache.spark.sql.classic.Dataset.ofRows(target.spark, plan)  # a command runs when its Dataset is made
-
-    def add(self, written: list[Any]) -> None:
-        """Commit files that are already written to the transaction."""
-        append = self.transaction.newAppend()
-        for file in written:
-            append.appendFile(file)
-        for key, value in self.target.options.items():
-            if key.startswith(PROPERTY):
-                append.set(key.removeprefix(PROPERTY), value)
-        if self.target.branch is not None:
-            append.toBranch(self.target.branch)
-        append.commit()
-
-    def takes_place(self) -> bool:
-        """Make the transaction's metadata that of the table; if the table has changed, do nothing and return False."""
-        try:
-            self.target.table.operations().commit(self.before, self._table.operations().current())
-        except Py4JJavaError as error:
-            if error.java_exception.getClass().getName() != _OVERTAKEN:
-                raise
+    target = Target.of(spark, name, options, commit)
+    while True:
+        attempt = target.begin()
+        earlier = find_earlier(commit, attempt.commits(), name)
+        if is_taken_back(commit, earlier):
             return False
-        return True
+        at = None if earlier is None else earlier.rows_at
+        if at is None:
+            attempt.mark(commit)
+        else:
+            _remove(attempt, at, commit, name, marked=True)
+        reach("lake.taking_back")
+        if attempt.takes_place():
+            spark.catalog.refreshTable(name)
+            return at is not None
+        attempt.withdrawn()
 
-    def withdrawn(self) -> list[Any]:
-        """Return the data files of an attempt that another commit overtook, and remove everything else it wrote.
 
-        The list is empty if the files cannot be added to another state of the table: because only this transaction
-        knows their columns, or because they are staged and not part of a branch.
-        """
-        head, io = self._head(), self._table.io()
-        if head is None or self._table.schema().schemaId() != self.before.currentSchemaId():
-            return []
-        if self.before.snapshot(head.snapshotId()) is not None:
-            return []
-        files = list(head.addedDataFiles(io).iterator())
-        own = [one.path() for one in head.allManifests(io) if one.snapshotId() == head.snapshotId()]
-        leftover = [head.manifestListLocation(), *own]
-        self.target.jvm.org.apache.iceberg.CatalogUtil.deleteFiles(io, leftover, "overtaken")
-        return files
+def _compare(frame: DataFrame, attempt: Attempt, at: int) -> Rows:
+    spark = frame.sparkSession
+    earlier = attempt.rows_of(spark, at)
+    by_case = spark.conf.get("spark.sql.caseSensitive", "false") == "true"
+    return Rows.UNKNOWN if earlier is None else compare(earlier, frame, by_case=by_case)
 
-    def _head(self) -> Any:
-        branch = self.target.branch or _MAIN
-        return self.target.jvm.org.apache.iceberg.util.SnapshotUtil.latestSnapshot(self._table, branch)
+
+def _remove(attempt: Attempt, at: int, commit: LakeCommit, name: str, *, marked: bool = False) -> None:
+    try:
+        attempt.remove(at, commit if marked else None)
+    except CannotRemove as cannot:
+        raise refusal(commit, name, str(cannot), attempt.before_snapshot(at)) from None

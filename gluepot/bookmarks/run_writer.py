@@ -14,6 +14,7 @@ from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import LedgerWrite
 from gluepot.bookmarks.run_journal import RunJournal
 from gluepot.connectors.values import CommitKey, Manifest
+from gluepot.engine.lake_output import LakeAppend, takes_back
 from gluepot.engine.write_totals import Output
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 
@@ -34,9 +35,15 @@ class RunWriter(TableWriter):
         frame: DataFrame,
         table: LakeTable,
         options: Mapping[str, Any],
-        planned: Manifest,  # noqa: ARG002  nothing repeats a run's append, so the table needs no mark
+        planned: Manifest,
+        ctx: str,
     ) -> None:
-        table.append(frame, None, options)
+        if not planned.token:
+            table.append(frame, None, options)  # nothing repeats this run's append, so the table needs no mark
+        else:
+            # A run plans its reads one after another, so that an append of a retry may know of more reads than the one
+            # before it. The rows tell whether they are the same.
+            LakeAppend(frame, table, options, planned, ctx, "", self.targets.tables).run()
 
     def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
         if (run := jobrun.current()) and run.bookmarks:
@@ -83,6 +90,7 @@ def _begin(marks: Bookmarks) -> RunWriter:
     """Return the writer of a run. Its commit keys are the same for all attempts, so each replaces the one before."""
     job, token = marks.run.job, marks.run.token
     writes = commit.QueryWrites(job.uid, token, RunJournal(marks.ledger, marks.run))
+    takes_back(writes, token)
     writes.begin_attempt(job.run)
     marks.before_commit(writes.settle)
     return RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes))

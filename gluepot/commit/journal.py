@@ -42,8 +42,9 @@ class Write:
         place: the target: the URL of a folder, or of a database with the table; without credentials.
         ctx: which write to the target this is, as in the commit key.
         rejects: the folder for rejected records, if it is not the target itself; otherwise empty.
-        mode: what a write to a database does with existing rows; empty for other kinds, and in a journal of an older
-            Gluepot. It is not compared: two writes that differ only in their mode are equal.
+        mode: what a write to a database does with existing rows, or by which name the script wrote to a lake table;
+            empty for other kinds, and in a journal of an older Gluepot. It is not compared: two writes that differ only
+            in their mode are equal.
     """
 
     kind: str

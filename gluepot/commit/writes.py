@@ -205,6 +205,7 @@ class QueryWrites:
         self._tables: dict[tuple[str, str], OpenTable] = {}
         self._used: dict[Write, int] = {}
         self._undo: dict[Write, TakeBack] = {}
+        self._undo_of_kind: dict[str, TakeBack] = {}
         self._owed: dict[str, list[tuple[Write, CommitKey]]] = {}
         self._repeated: set[Write] = set()
         self._batch_id = -1
@@ -225,6 +226,36 @@ class QueryWrites:
             self._used = {one: last for one, last in self._used.items() if last >= batch_id - _KEPT_BATCHES}
             self._undo = {one: undo for one, undo in self._undo.items() if one in self._used}
             self._tables = {at: one for at, one in self._tables.items() if one.used >= batch_id - _KEPT_BATCHES}
+
+    def takes_back(self, kind: str, undo: TakeBack) -> None:
+        """Set the function that takes back all writes of a kind; the journal says where they went."""
+        self._undo_of_kind[kind] = undo
+
+    def attempted(self, kind: str, place: str) -> frozenset[Write]:
+        """Return the writes to a place that attempts of the batch may have published and this one has not made yet."""
+        with self._changing:
+            attempted = {one for one, last in self._used.items() if last == self._batch_id} | self._inherited
+            return frozenset(one for one in attempted - self._repeated if (one.kind, one.place) == (kind, place))
+
+    def knows(self, write: Write) -> bool:
+        """Tell whether one of the last batches has made a write."""
+        with self._changing:
+            return write in self._used or write in self._inherited
+
+    def claim(self, write: Write) -> bool:
+        """Note that this attempt makes a write; return False if it has made it already."""
+        with self._changing:
+            is_new = write not in self._repeated
+            self._repeated.add(write)
+            return is_new
+
+    def take_back_from(self, kind: str, place: str) -> None:
+        """Take back now what earlier attempts of the batch may have published to a place; see `settle`."""
+        for write in sorted(self.attempted(kind, place)):
+            self._take_back(write)
+            with self._changing:
+                self._used.pop(write, None)
+                self._inherited -= {write}
 
     def announce(self, write: Write, batch_id: int, undo: TakeBack | None = None) -> None:
         """Record a write before it does anything that lasts.
@@ -385,6 +416,8 @@ class QueryWrites:
         """Return the functions that may be able to take a write back."""
         if write.kind == FILES:
             return [self._take_back_files]
+        if write.kind in self._undo_of_kind:
+            return [self._undo_of_kind[write.kind]]
         if write in self._undo:
             return [self._undo[write]]
         # If the mode is unknown, only a write to the same table can tell what became of the rows.

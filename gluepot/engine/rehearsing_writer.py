@@ -92,5 +92,6 @@ class RehearsingWriter(TableWriter):
         table: LakeTable,  # noqa: ARG002
         options: Mapping[str, Any],  # noqa: ARG002
         planned: Manifest,  # noqa: ARG002
+        ctx: str,  # noqa: ARG002
     ) -> None:
         frame.write.format("noop").mode("overwrite").save()

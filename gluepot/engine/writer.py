@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,23 +17,21 @@ from pyspark.sql import DataFrame, SparkSession
 
 from gluepot import commit
 from gluepot.commit.own_purges import PURGED
-from gluepot.commit.record import input_text
 from gluepot.commit.recorded_columns import TableColumns
 from gluepot.connectors.contracts import RecordSink, Sink
 from gluepot.connectors.documents.sink import DocumentSink, DocumentTarget, UnrecordedSink
 from gluepot.connectors.jdbc.databases import table_database
 from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
-from gluepot.connectors.lake.commits import LakeCommit
 from gluepot.connectors.values import CommitKey, Committed, Manifest, SourceRange, write_label
 from gluepot.core.datasets import folder_dataset, table_dataset
 from gluepot.core.errors import ConfigError
-from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import canonical_url, place_of
 from gluepot.engine import catalog_update, execute
 from gluepot.engine.file_target import FileTarget
 from gluepot.engine.jdbc_output import take_back_table, write_table
+from gluepot.engine.lake_output import LakeAppend, input_digest, takes_back
 from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
@@ -215,6 +212,7 @@ class TableWriter:
 
         What an earlier attempt wrote and this one does not will be taken back.
         """
+        takes_back(self.targets.tables, self.by.token)
         self.targets.tables.begin_attempt(self.by.batch_id)
         self.measures.clear()
         self._at_end.clear()
@@ -289,7 +287,9 @@ class TableWriter:
                     self._write_records(spark, pipeline, target, transformation_ctx)
 
     def append(self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], transformation_ctx: str) -> None:
-        """Append rows to a lake table. A micro-batch that a table of Delta or Iceberg holds is not appended again.
+        """Append rows to a lake table. Rows of a batch that a table of Delta or Iceberg holds are not appended again.
+
+        If an earlier attempt of the batch has appended other rows with this write, they are replaced.
 
         Args:
             frame: the rows.
@@ -299,11 +299,13 @@ class TableWriter:
 
         Raises:
             CheckpointError: the table holds the batch with other records, or later batches of the query.
+            LeaseHeld: a later driver has taken over.
+            PermanentError: rows of an earlier attempt cannot be replaced.
             Exception: the Spark job failed. The table is unchanged.
         """
         with self.during():
             planned = self.next_write(table.name, transformation_ctx)
-            self._append_rows(frame, table, options, planned)
+            self._append_rows(frame, table, options, planned, transformation_ctx)
 
     def stage(self, write: RepeatedWrite, pipeline: Pipeline) -> execute.Staged:
         """Stage a pipeline, without publishing it, for the target to which an earlier batch wrote."""
@@ -458,12 +460,10 @@ class TableWriter:
         self.totals.add(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
         self._published(planned.key, f"{settings.endpoint.shown} {settings.table}", outcome.rows, 0)
 
-    def _append_rows(self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], planned: Manifest) -> None:
-        text = input_text(planned.input_ranges, planned.offsets_digest)
-        if table.append(frame, LakeCommit(planned.key, sha256(text.encode()).hexdigest()), options):
-            reach("lake.appended")
-        else:
-            log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
+    def _append_rows(
+        self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], planned: Manifest, ctx: str
+    ) -> None:
+        LakeAppend(frame, table, options, planned, ctx, input_digest(planned), self.targets.tables).run()
 
     def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
         """Record that a write is visible now. A bookmarked run overrides this and notes the write in the ledger."""

@@ -345,6 +345,72 @@ def test_a_write_of_a_journal_that_names_no_mode_waits_for_the_next_one_to_its_t
     assert base.taken_back == [("db odd", "", 7)]
 
 
+class Lake:
+    """A lake table, of which every driver knows a way to take writes back."""
+
+    def __init__(self):
+        self.taken_back = []
+
+    def driver(self, checkpoint, token, batch_id):
+        driver = Driver(checkpoint, {}, token)
+        driver.writes.takes_back("iceberg", self.undo)
+        driver.begin(batch_id)
+        return driver
+
+    def append(self, driver, ctx="sink"):
+        write = Write("iceberg", "table", ctx)
+        assert driver.writes.claim(write)
+        driver.writes.announce(write, driver.batch_id)
+
+    def undo(self, write, key):
+        self.taken_back.append((write.ctx, key.batch_id))
+        return True
+
+
+def test_an_append_to_a_lake_table_that_a_dead_driver_made_is_taken_back_without_another_write_to_it():
+    checkpoint, lake = MemoryStorage(), Lake()
+    lake.append(lake.driver(checkpoint, 1, 7))
+    driver = lake.driver(checkpoint, 2, 7)
+    driver.writes.settle()
+    driver.begin(8)
+    driver.writes.settle()
+    assert lake.taken_back == [("sink", 7)]
+
+
+def test_an_append_may_claim_a_write_of_an_earlier_attempt_once_and_what_nobody_claims_is_taken_back():
+    checkpoint, lake = MemoryStorage(), Lake()
+    dead = lake.driver(checkpoint, 1, 7)
+    for ctx in ("sink", "sink.2"):
+        lake.append(dead, ctx)
+    assert dead.writes.attempted("iceberg", "table") == frozenset()
+    driver = lake.driver(checkpoint, 2, 7)
+    writes = {one.ctx: one for one in driver.writes.attempted("iceberg", "table")}
+    assert sorted(writes) == ["sink", "sink.2"]
+    assert driver.writes.attempted("iceberg", "other table") == driver.writes.attempted("delta", "table") == frozenset()
+    assert [driver.writes.claim(writes["sink.2"]) for _ in range(2)] == [True, False]
+    assert [one.ctx for one in driver.writes.attempted("iceberg", "table")] == ["sink"]
+    driver.writes.settle()
+    assert lake.taken_back == [("sink", 7)]
+
+
+def test_what_is_taken_back_before_the_end_of_the_batch_is_not_taken_back_again():
+    checkpoint, lake = MemoryStorage(), Lake()
+    lake.append(lake.driver(checkpoint, 1, 7))
+    driver = lake.driver(checkpoint, 2, 7)
+    driver.writes.take_back_from("iceberg", "table")
+    driver.writes.settle()
+    assert lake.taken_back == [("sink", 7)]
+
+
+def test_writes_of_earlier_batches_are_known():
+    lake = Lake()
+    driver = lake.driver(MemoryStorage(), 1, 7)
+    lake.append(driver, "sink.2")
+    driver.begin(8)
+    assert driver.writes.knows(Write("iceberg", "table", "sink.2"))
+    assert not driver.writes.knows(Write("iceberg", "table", "sink.3"))
+
+
 # --- long chains
 
 

@@ -21,13 +21,19 @@ def line_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[list
             yield found
 
 
-def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[memoryview, int]]:
+def text_blocks(
+    plain: BinaryIO,
+    place: str,
+    at: int = 0,
+    advice: str = "if it is one document, say multiLine, or leave it out with exclusions",
+) -> Iterator[tuple[memoryview, int]]:
     """Yield texts of whole lines, with the byte each begins at; the last line may have no end.
 
     Args:
         plain: the text.
         place: its URL, for messages.
         at: the byte of the file that it begins at.
+        advice: what to do about a line that is too long.
 
     Raises:
         PermanentError: a line is longer than `MOST_LINE_BYTES`.
@@ -43,8 +49,7 @@ def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[memo
             held_bytes += len(block)
             if held_bytes > MOST_LINE_BYTES:
                 raise PermanentError(
-                    f"{place} has a line of more than {MOST_LINE_BYTES >> 20} MiB at byte {at};"
-                    " if it is one document, say multiLine, or leave it out with exclusions"
+                    f"{place} has a line of more than {MOST_LINE_BYTES >> 20} MiB at byte {at}; {advice}"
                 )
             continue
         text = b"".join(held)

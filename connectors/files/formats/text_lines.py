@@ -112,3 +112,32 @@ class _ToLineEnd(io.RawIOBase):
         self._last = data[-1:] or b"\n"
         buffer[: len(data)] = data
         return len(data)
+
+
+def behind(first: bytes, rest: BinaryIO) -> BinaryIO:
+    """Return a stream of bytes that were read already, then the rest."""
+    return cast("BinaryIO", _Behind(first, rest))
+
+
+class _Behind(io.RawIOBase):
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first = first
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        taken, self._first = (self._first, b"") if size < 0 else (self._first[:size], self._first[size:])
+        if len(taken) == size:
+            return taken
+        return taken + self._rest.read(size if size < 0 else size - len(taken)) if taken else self._rest.read(size)
+
+    def readline(self, size: int | None = -1) -> bytes:
+        limit = -1 if size is None else size
+        end = self._first.find(b"\n") + 1
+        if end:
+            taken, self._first = self._first[:end], self._first[end:]
+            return taken
+        taken, self._first = self._first, b""
+        return taken + self._rest.readline(limit)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from gluepot.connectors.files.formats.bounds import too_large
-from gluepot.connectors.files.formats.text_lines import BOM
+from gluepot.connectors.files.formats.text_lines import BOM, behind
 
 LINE_BREAK = re.compile(rb"\r\n|\n|\r")
 
@@ -58,40 +58,9 @@ class FirstLines:
 
     def rest(self, first: bytes) -> BinaryIO:
         """Return what was not taken off, behind some bytes that were."""
-        return cast("BinaryIO", _Joined(first + self._held, self._plain))
+        return behind(first + self._held, self._plain)
 
 
 def is_blank(line: bytes, separator: bytes = b"") -> bool:
     """Return whether a line holds white space alone, and no separator."""
     return not line or (line.isspace() and (not separator or separator not in line))
-
-
-class _Joined:
-    """Bytes that were read already, then the rest."""
-
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
-        self._first = first
-        self._rest = rest
-        self.closed = False
-
-    def read(self, size: int = -1) -> bytes:
-        if not self._first:
-            return self._rest.read(size)
-        taken, self._first = (self._first, b"") if size < 0 else (self._first[:size], self._first[size:])
-        return taken + self._rest.read(size - len(taken) if size >= 0 else -1)
-
-    def readline(self, size: int = -1) -> bytes:
-        if not self._first:
-            return self._rest.readline(size)
-        found = self._first.find(b"\n") + 1
-        if found:
-            taken, self._first = self._first[:found], self._first[found:]
-            return taken
-        taken, self._first = self._first, b""
-        return taken + self._rest.readline(size)
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self.closed = True

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
@@ -158,7 +159,7 @@ class CsvReader:
                 parse_options=self._parse_options(rows, bad),
                 convert_options=_convert_options(rows.names, pa.string()),
             )
-            is_by_line = self._is_by_line(decoded, table, bad)
+            is_by_line = self._is_by_line(text, decoded, table, bad)
         except UnicodeDecodeError:
             is_by_line = False
         except pa.ArrowInvalid as error:
@@ -169,7 +170,7 @@ class CsvReader:
             lines = (line for line in LINE_BREAK.split(bytes(text)) if not is_blank(line, self._separator))
             yield from rows.parsed((line, self._parser.cells(as_text(line))) for line in lines)
 
-    def _is_by_line(self, text: str, table: pa.Table, bad: Sequence[ErrorRecord]) -> bool:
+    def _is_by_line(self, data: memoryview, text: str, table: pa.Table, bad: Sequence[ErrorRecord]) -> bool:
         """Return whether Arrow is known to have read each line as one record, as `RowParser` does."""
         settings = self._settings
         if settings.escape is not None and any(settings.escape + letter in text for letter in "nrt0"):
@@ -178,11 +179,11 @@ class CsvReader:
             return False
         if not any(special is not None and special in text for special in (settings.quote, settings.escape)):
             return True
-        returns = text.count("\r")
-        if returns and returns != text.count("\r\n"):
+        if "\r" in text and text.count("\r") != text.count("\r\n"):
             return False
         # A record takes one line or more. An empty line is no record, so a block that has one is read once more.
-        if table.num_rows + len(bad) != text.count("\n") + (not text.endswith("\n")):
+        breaks = np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+        if table.num_rows + len(bad) != breaks + (not text.endswith("\n")):
             return False
         # A quote that is open at the end takes the last line break into its value.
         last = table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else ""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import BinaryIO
+from typing import BinaryIO, cast
+
+import numpy as np
 
 from gluepot.connectors.files.formats.bounds import too_large
 from gluepot.connectors.files.formats.text_lines import BOM, behind
 
 LINE_BREAK = re.compile(rb"\r\n|\n|\r")
+_LINE_FEED = ord("\n")
+_COUNTED_BYTES = 128 << 10
 
 
 class FirstLines:
@@ -64,3 +68,32 @@ class FirstLines:
 def is_blank(line: bytes, separator: bytes = b"") -> bool:
     """Return whether a line holds white space alone, and no separator."""
     return not line or (line.isspace() and (not separator or separator not in line))
+
+
+def holds(text: memoryview, part: str) -> bool:
+    """Return whether a text that `text_blocks` yields holds an ASCII text."""
+    whole = cast("bytes", text.obj)
+    return whole.find(part.encode(), 0, len(text)) >= 0
+
+
+def is_utf8(text: memoryview) -> bool:
+    """Return whether a text that `text_blocks` yields is UTF-8."""
+    whole = cast("bytes", text.obj)
+    if whole.isascii():
+        return True
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def line_count(text: memoryview) -> int:
+    """Return the number of lines that line feeds end, and of the last one."""
+    codes = np.frombuffer(text, np.uint8)
+    # A step at a time: large arrays cost more time to allocate than to count in.
+    breaks = sum(
+        np.count_nonzero(codes[start : start + _COUNTED_BYTES] == _LINE_FEED)
+        for start in range(0, len(codes), _COUNTED_BYTES)
+    )
+    return int(breaks) + (len(codes) > 0 and codes[-1] != _LINE_FEED)

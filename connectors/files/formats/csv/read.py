@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import too_large
 from gluepot.connectors.files.formats.csv.dialect import character, separator_and_quote
-from gluepot.connectors.files.formats.csv.lines import LINE_BREAK, FirstLines, is_blank
+from gluepot.connectors.files.formats.csv.lines import LINE_BREAK, FirstLines, holds, is_blank, is_utf8, line_count
 from gluepot.connectors.files.formats.csv.row_parser import RowParser
 from gluepot.connectors.files.formats.csv.rows import Rows, as_text
 from gluepot.connectors.files.formats.text_lines import lines_of, text_blocks
@@ -28,7 +27,8 @@ from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
 # No record that spreads over lines, and no first one, may be longer.
 _BLOCK_BYTES = 4 << 20
-_BLANK_LINE = re.compile(r"(?m)^[ \t\v\f]+\r?$")
+_BLANK_LINE = re.compile(rb"(?m)^[ \t\v\f]+\r?$")
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 _NO_RECORD = "Empty CSV file"  # Arrow's message; it has no error of its own for a text without a record
 # Each column takes some kilobytes, whatever its values take.
 _MOST_COLUMNS = 20_000
@@ -151,39 +151,37 @@ class CsvReader:
         """Read lines, each of which is a record."""
         bad: list[ErrorRecord] = []
         table = rows.none()
-        try:
-            decoded = str(text, "utf-8")
-            table = arrow_csv.read_csv(
-                pa.BufferReader(pa.py_buffer(text)),
-                read_options=_read_options(rows.names, len(text) + 1),
-                parse_options=self._parse_options(rows, bad),
-                convert_options=_convert_options(rows.names, pa.string()),
-            )
-            is_by_line = self._is_by_line(text, decoded, table, bad)
-        except UnicodeDecodeError:
-            is_by_line = False
-        except pa.ArrowInvalid as error:
-            is_by_line = _NO_RECORD in str(error)
+        is_by_line = is_utf8(text)
+        if is_by_line:
+            try:
+                table = arrow_csv.read_csv(
+                    pa.BufferReader(pa.py_buffer(text)),
+                    read_options=_read_options(rows.names, len(text) + 1),
+                    parse_options=self._parse_options(rows, bad),
+                    convert_options=_convert_options(rows.names, pa.string()),
+                )
+                is_by_line = self._is_by_line(text, table, bad)
+            except pa.ArrowInvalid as error:
+                is_by_line = _NO_RECORD in str(error)
         if is_by_line:
             yield from rows.chunks(table.combine_chunks().to_batches(), bad)
         else:
             lines = (line for line in LINE_BREAK.split(bytes(text)) if not is_blank(line, self._separator))
             yield from rows.parsed((line, self._parser.cells(as_text(line))) for line in lines)
 
-    def _is_by_line(self, data: memoryview, text: str, table: pa.Table, bad: Sequence[ErrorRecord]) -> bool:
+    def _is_by_line(self, text: memoryview, table: pa.Table, bad: Sequence[ErrorRecord]) -> bool:
         """Return whether Arrow is known to have read each line as one record, as `RowParser` does."""
         settings = self._settings
-        if settings.escape is not None and any(settings.escape + letter in text for letter in "nrt0"):
+        if settings.escape is not None and any(holds(text, settings.escape + letter) for letter in "nrt0"):
             return False
         if table.num_columns == 1 and _BLANK_LINE.search(text):
             return False
-        if not any(special is not None and special in text for special in (settings.quote, settings.escape)):
+        if not any(special is not None and holds(text, special) for special in (settings.quote, settings.escape)):
             return True
-        if "\r" in text and text.count("\r") != text.count("\r\n"):
+        if holds(text, "\r") and _LONE_RETURN.search(text):
             return False
         # A record takes one line or more. An empty line is no record, so a block that has one is read once more.
-        breaks = np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-        if table.num_rows + len(bad) != breaks + (not text.endswith("\n")):
+        if table.num_rows + len(bad) != line_count(text):
             return False
         # A quote that is open at the end takes the last line break into its value.
         last = table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else ""

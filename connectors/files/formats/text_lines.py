@@ -21,13 +21,19 @@ def line_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[list
             yield found
 
 
-def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[memoryview, int]]:
+def text_blocks(
+    plain: BinaryIO,
+    place: str,
+    at: int = 0,
+    advice: str = "if it is one document, say multiLine, or leave it out with exclusions",
+) -> Iterator[tuple[memoryview, int]]:
     """Yield texts of whole lines, with the byte each begins at; the last line may have no end.
 
     Args:
         plain: the text.
         place: its URL, for messages.
         at: the byte of the file that it begins at.
+        advice: what to do about a line that is too long.
 
     Raises:
         PermanentError: a line is longer than `MOST_LINE_BYTES`.
@@ -43,8 +49,7 @@ def text_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[memo
             held_bytes += len(block)
             if held_bytes > MOST_LINE_BYTES:
                 raise PermanentError(
-                    f"{place} has a line of more than {MOST_LINE_BYTES >> 20} MiB at byte {at};"
-                    " if it is one document, say multiLine, or leave it out with exclusions"
+                    f"{place} has a line of more than {MOST_LINE_BYTES >> 20} MiB at byte {at}; {advice}"
                 )
             continue
         text = b"".join(held)
@@ -107,3 +112,32 @@ class _ToLineEnd(io.RawIOBase):
         self._last = data[-1:] or b"\n"
         buffer[: len(data)] = data
         return len(data)
+
+
+def behind(first: bytes, rest: BinaryIO) -> BinaryIO:
+    """Return a stream of bytes that were read already, then the rest."""
+    return cast("BinaryIO", _Behind(first, rest))
+
+
+class _Behind(io.RawIOBase):
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first = first
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        taken, self._first = (self._first, b"") if size < 0 else (self._first[:size], self._first[size:])
+        if len(taken) == size:
+            return taken
+        return taken + self._rest.read(size if size < 0 else size - len(taken)) if taken else self._rest.read(size)
+
+    def readline(self, size: int | None = -1) -> bytes:
+        limit = -1 if size is None else size
+        end = self._first.find(b"\n") + 1
+        if end:
+            taken, self._first = self._first[:end], self._first[end:]
+            return taken
+        taken, self._first = self._first, b""
+        return taken + self._rest.readline(limit)

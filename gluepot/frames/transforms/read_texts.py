@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.frames.cast import try_cast
-from gluepot.frames.cast.masks import keep
+from gluepot.frames.cast.masks import filled, keep
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of, columns_of, struct_column
 from gluepot.frames.schema import choice_field
@@ -18,6 +18,8 @@ from gluepot.frames.schema import choice_field
 @dataclass(frozen=True, slots=True)
 class ReadTexts:
     """Reads text columns as their declared types. A text that does not fit stays text, so its column becomes a choice.
+
+    An empty text in a column of another type is null: nothing stands there (docs/decisions/0062).
 
     Args:
         types: declared types by column name. Columns that do not hold text are left alone, as are nested types.
@@ -37,12 +39,13 @@ class ReadTexts:
         if not pa.types.is_string(column.field.type):
             return column
         name = column.field.name
-        read = try_cast(column.array, declared)
-        odd = pc.and_(pc.is_null(read), pc.is_valid(column.array))
+        texts = filled(column.array)
+        read = try_cast(texts, declared)
+        odd = pc.and_(pc.is_null(read), pc.is_valid(texts))
         if not pc.any(odd).as_py():
             return Column(pa.field(name, declared), read)
         wanted = choice_field(name, [pa.field(name, declared), column.field])
         # Of a choice's alternatives a text comes after every type that a text may fail to be.
-        values = (read, keep(column.array, odd))
+        values = (read, keep(texts, odd))
         sides = [Column(side, array) for side, array in zip(wanted.type, values, strict=True)]
-        return Column(wanted, struct_column(name, sides, len(read), pc.is_valid(column.array)).array)
+        return Column(wanted, struct_column(name, sides, len(read), pc.is_valid(texts)).array)

@@ -145,59 +145,6 @@ def test_a_path_that_is_not_understood_is_said(tmp_path, path):
         records(tmp_path, "json", jsonPath=path)
 
 
-def test_csv_without_header_has_numbered_columns(tmp_path):
-    (tmp_path / "a").write_text('1,a\n2,"ü,"\n')
-    assert records(tmp_path, "csv") == [{"col0": "1", "col1": "a"}, {"col0": "2", "col1": "ü,"}]
-
-
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ('id,text\n1,a\n2,"ü,"', {"withHeader": True}),
-        ('title\nid|text\n1|a\n2|"ü,"\n', {"withHeader": "true", "skipFirst": "true", "separator": "|"}),
-        ("id\ttext\r\n1\ta\r\n2\tü,\r\n", {"withHeader": True, "separator": "\\t", "quoteChar": -1}),
-        ("id,text\n1,a\n2,ü\\,\n", {"withHeader": True, "escaper": "\\", "quoteChar": "-1"}),
-        ("id,text\n1,a\n2,'ü,'\n", {"withHeader": True, "quoteChar": "'", "optimizePerformance": True}),
-    ],
-)
-def test_csv_is_read_as_the_options_say(tmp_path, text, options):
-    (tmp_path / "a").write_text(text, newline="")
-    assert records(tmp_path, "csv", **options) == [{"id": "1", "text": "a"}, {"id": "2", "text": "ü,"}]
-
-
-def test_csv_tells_nothing_from_an_empty_text(tmp_path):
-    (tmp_path / "a").write_text('1,,""\n')
-    assert records(tmp_path, "csv") == [{"col0": "1", "col2": ""}]
-
-
-def test_csv_lines_with_too_many_or_too_few_values_are_set_aside(tmp_path):
-    (tmp_path / "a").write_text("a,b\n1,2\n1\n3,4\n1,2,3\n")
-    assert records(tmp_path, "csv", withHeader=True) == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
-    assert [error.raw for error in errors(tmp_path, "csv", withHeader=True)] == [b"1", b"1,2,3"]
-
-
-def test_csv_lines_that_are_no_text_are_set_aside(tmp_path):
-    (tmp_path / "a").write_bytes(b"1,a\n2,\xff\n3,c\n")
-    assert [row["col0"] for row in records(tmp_path, "csv")] == ["1", "3"]
-    assert [error.reason for error in errors(tmp_path, "csv")] == ["invalid_utf8"]
-
-
-def test_csv_values_may_hold_line_breaks(tmp_path):
-    (tmp_path / "a").write_text('1,"a\nb"\n2,c\n')
-    assert records(tmp_path, "csv", multiLine=True) == [{"col0": "1", "col1": "a\nb"}, {"col0": "2", "col1": "c"}]
-
-
-def test_csv_names_that_come_twice_are_numbered(tmp_path):
-    (tmp_path / "a").write_text("a,a,\n1,2,3\n")
-    assert records(tmp_path, "csv", withHeader=True) == [{"a": "1", "a_1": "2", "col2": "3"}]
-
-
-@pytest.mark.parametrize("text", ["", "\n", "a,b\n"])
-def test_csv_without_a_row_gives_none(tmp_path, text):
-    (tmp_path / "a").write_text(text)
-    assert records(tmp_path, "csv", withHeader=True) == []
-
-
 TYPED = pa.table(
     {
         "small": pa.array([1], pa.uint8()),

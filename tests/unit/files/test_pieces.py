@@ -53,6 +53,9 @@ def in_pieces(source, file, *cuts):
         (BOM + b"a;b\n1;x\n22;y\n333;z", {"withHeader": True}),
         (b"a;b\n1;x\n22;y\n333;z\n", {"skipFirst": True, "columnNames": ["a", "b"]}),
         (BOM + b"1;x\n22;y\n333;z\n", {"columnNames": ["a", "b"]}),
+        (b"\na;b\n\n1;x\n22;y\n333;z\n", {"withHeader": True}),
+        (b'a;b\r1;"x\r22;y\r"333";z\r', {"withHeader": True}),
+        (b'a;b\n1;"x\n22;"y\n333;z\n', {"withHeader": True}),
     ],
 )
 def test_csv_cut_anywhere_has_its_header_once_and_every_row(tmp_path, text, options, cut):

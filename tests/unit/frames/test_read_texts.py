@@ -40,3 +40,11 @@ def test_a_text_that_does_not_fit_stays_a_text(kind, fits, value, name):
 def test_columns_of_other_types_are_left_alone():
     batch = pa.RecordBatch.from_pydict({"a": [1.5], "b": ["1"]})
     assert ReadTexts({"a": pa.int64()})(Chunk(batch)).batch.equals(batch)
+
+
+def test_an_empty_text_is_null_unless_the_column_is_text():
+    assert read(pa.int64(), "1", "", None)["a"].to_pylist() == [1, None, None]
+    assert read(pa.binary(), "", "x", None)["a"].to_pylist() == [None, b"x", None]
+    assert read(pa.string(), "", " ", None)["a"].to_pylist() == ["", " ", None]
+    choice = read(pa.int64(), "1", "", "x", " ")["a"].to_pylist()
+    assert choice == [{"long": 1, "string": None}, None, {"long": None, "string": "x"}, {"long": None, "string": " "}]

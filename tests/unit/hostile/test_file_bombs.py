@@ -180,7 +180,8 @@ def csv_bombs() -> dict[str, bytes]:
 def test_csv(tmp_path):
     bombs = csv_bombs()
     said = read(tmp_path, bombs, "csv", withHeader=True, multiLine=True)
-    assert {name for name, one in said.items() if name in one} == set(bombs)
+    assert said.pop("first_value.gz") == ""  # a name of a megabyte, and no rows
+    assert {name for name, one in said.items() if name in one} == set(bombs) - {"first_value.gz"}
 
 
 def test_csv_of_many_columns(tmp_path):

@@ -1,9 +1,12 @@
-"""CSV: every value a text, lines that do not fit set aside (docs/glue 5.2)."""
+"""CSV: every value a text, lines that do not fit set aside (docs/glue 5.2).
+
+A value is never null: where nothing stands between two separators it is an empty text (docs/decisions/0062). Blank
+lines are no records. Without `multiLine` each line is a record, whatever quotes it has.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -13,14 +16,20 @@ from pyarrow import csv as arrow_csv
 
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import too_large
-from gluepot.connectors.files.formats.csv.dialect import character, convert_options, separator_and_quote
-from gluepot.connectors.files.formats.text_lines import BOM, lines_of
+from gluepot.connectors.files.formats.csv.dialect import character, separator_and_quote
+from gluepot.connectors.files.formats.csv.lines import LINE_BREAK, FirstLines, holds, is_blank, is_utf8, line_count
+from gluepot.connectors.files.formats.csv.row_parser import RowParser
+from gluepot.connectors.files.formats.csv.rows import Rows, as_text
+from gluepot.connectors.files.formats.text_lines import lines_of, text_blocks
 from gluepot.core.errors import PermanentError
 from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
-# No line may be longer than a block, since Arrow reads whole lines.
+# No record that spreads over lines, and no first one, may be longer.
 _BLOCK_BYTES = 4 << 20
+_BLANK_LINE = re.compile(rb"(?m)^[ \t\v\f]+\r?$")
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+_NO_RECORD = "Empty CSV file"  # Arrow's message; it has no error of its own for a text without a record
 # Each column takes some kilobytes, whatever its values take.
 _MOST_COLUMNS = 20_000
 
@@ -84,41 +93,137 @@ class CsvInputFormat:
 
 
 class CsvReader:
-    """Reads with Arrow's own parser."""
+    """Reads with Arrow's own parser, and record by record where that would give another answer."""
 
     def __init__(self, settings: CsvInputFormat) -> None:
         self._settings = settings
+        self._separator = settings.separator.encode()
+        self._parser = RowParser(settings.separator, settings.quote, settings.escape)
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
         settings = self._settings
-        first = _first_line(file)
+        lines = FirstLines(file.plain, file.place, _BLOCK_BYTES)
         if settings.skip_first:
-            first = _first_line(file)
-        if not first.strip():
+            self._first_record(lines, names_columns=True)
+        first, cells = self._first_record(lines, names_columns=settings.with_header)
+        if not first:
             return
-        cells = self._cells(first, file.place)
         if len(cells) > _MOST_COLUMNS:
             raise too_large(file.place, f"a first line of {len(cells)} values, not {_MOST_COLUMNS} at most")
         names = _distinct(cells) if settings.with_header else _by_place(settings.names, len(cells))
+        again = b"" if settings.with_header else first
         if file.piece is None:
-            rest = file.plain if settings.with_header else _Joined(first, file.plain)
+            rest = lines.rest(again)
         else:
-            behind = file.plain.tell()
-            rest, _ = lines_of(file.plain, file.piece, behind if settings.with_header else behind - len(first))
-        yield from self._rows(names, rest, file)
+            rest, _ = lines_of(file.plain, file.piece, lines.at - len(again))
+        yield from self._rows(Rows(names, Coordinates(file.place, file.partition)), rest, file.place)
 
-    def _rows(self, names: list[str], rest: BinaryIO | _Joined, file: OpenFile) -> Iterator[Chunk]:
-        at = Coordinates(file.place, file.partition)
+    def _first_record(self, lines: FirstLines, *, names_columns: bool) -> tuple[bytes, list[str]]:
+        """Take the first record that is not blank off a file, and return it with its values; nothing at the end.
+
+        A line of separators that are white space, such as tabs, is a record, but does not name columns.
+        """
+        while (first := lines.next()) and is_blank(first, b"" if names_columns else self._separator):
+            pass
+        text = as_text(first)
+        if not self._settings.multi_line:
+            return first, self._parser.cells(text.rstrip("\r\n"))
+        taken = [first]
+
+        def more() -> str:
+            taken.append(lines.next(sum(map(len, taken))))
+            return as_text(taken[-1])
+
+        cells = self._parser.cells(text, more)
+        return b"".join(taken), cells
+
+    def _rows(self, rows: Rows, rest: BinaryIO, place: str) -> Iterator[Chunk]:
+        if not self._settings.multi_line:
+            for text, _ in text_blocks(rest, place, advice="correct separator, or leave it out with exclusions"):
+                yield from self._block(rows, text)
+        elif self._settings.escape is None:
+            yield from self._stream(rows, rest, place)
+        else:
+            yield from rows.parsed(self._over_lines(FirstLines(rest, place, _BLOCK_BYTES)))
+
+    def _block(self, rows: Rows, text: memoryview) -> Iterator[Chunk]:
+        """Read lines, each of which is a record."""
         bad: list[ErrorRecord] = []
+        table = rows.none()
+        is_by_line = is_utf8(text)
+        if is_by_line:
+            try:
+                table = arrow_csv.read_csv(
+                    pa.BufferReader(pa.py_buffer(text)),
+                    read_options=_read_options(rows.names, len(text) + 1),
+                    parse_options=self._parse_options(rows, bad),
+                    convert_options=_convert_options(rows.names, pa.string()),
+                )
+                is_by_line = self._is_by_line(text, table, bad)
+            except pa.ArrowInvalid as error:
+                is_by_line = _NO_RECORD in str(error)
+        if is_by_line:
+            yield from rows.chunks(table.combine_chunks().to_batches(), bad)
+        else:
+            lines = (line for line in LINE_BREAK.split(bytes(text)) if not is_blank(line, self._separator))
+            yield from rows.parsed((line, self._parser.cells(as_text(line))) for line in lines)
 
+    def _is_by_line(self, text: memoryview, table: pa.Table, bad: Sequence[ErrorRecord]) -> bool:
+        """Return whether Arrow is known to have read each line as one record, as `RowParser` does."""
+        settings = self._settings
+        if settings.escape is not None and any(holds(text, settings.escape + letter) for letter in "nrt0"):
+            return False
+        if table.num_columns == 1 and _BLANK_LINE.search(text):
+            return False
+        if not any(special is not None and holds(text, special) for special in (settings.quote, settings.escape)):
+            return True
+        if holds(text, "\r") and _LONE_RETURN.search(text):
+            return False
+        # A record takes one line or more. An empty line is no record, so a block that has one is read once more.
+        if table.num_rows + len(bad) != line_count(text):
+            return False
+        # A quote that is open at the end takes the last line break into its value.
+        last = table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else ""
+        return not last.endswith(("\n", "\r")) and not any(
+            (error.raw or b"").endswith((b"\n", b"\r")) for error in bad[-1:]
+        )
+
+    def _over_lines(self, lines: FirstLines) -> Iterator[tuple[bytes, list[str]]]:
+        """Yield records that may spread over lines and have escapes, each with its values."""
+        while (found := self._first_record(lines, names_columns=False))[0]:
+            yield found
+
+    def _stream(self, rows: Rows, rest: BinaryIO, place: str) -> Iterator[Chunk]:
+        """Read records that may spread over lines."""
+        bad: list[ErrorRecord] = []
+        try:
+            with arrow_csv.open_csv(
+                pa.PythonFile(rest, "r"),
+                read_options=_read_options(rows.names, _BLOCK_BYTES),
+                parse_options=self._parse_options(rows, bad),
+                convert_options=_convert_options(rows.names, pa.binary()),
+            ) as batches:
+                for batch in batches:
+                    taken, bad[:] = list(bad), []
+                    yield rows.texts(batch, taken)
+        except pa.ArrowInvalid as error:
+            if _NO_RECORD in str(error):
+                return
+            raise PermanentError(
+                f"{place} is not CSV as the options say ({error}); correct separator, quoteChar or multiLine"
+            ) from error
+        yield from rows.chunks([], bad)
+
+    def _parse_options(self, rows: Rows, bad: list[ErrorRecord]) -> arrow_csv.ParseOptions:
         def set_aside(row: arrow_csv.InvalidRow) -> str:
-            message = f"The line has {row.actual_columns} values, not {row.expected_columns}."
-            bad.append(ErrorRecord(str(row.text).encode(), "malformed_csv", message, at))
+            line = str(row.text).encode()
+            if not is_blank(line, self._separator):
+                bad.append(rows.misfit(line, row.actual_columns))
             return "skip"
 
         settings = self._settings
-        parse = arrow_csv.ParseOptions(
+        return arrow_csv.ParseOptions(
             delimiter=settings.separator,
             quote_char=settings.quote or False,
             double_quote=True,
@@ -126,73 +231,17 @@ class CsvReader:
             newlines_in_values=settings.multi_line,
             invalid_row_handler=set_aside,
         )
-        convert = convert_options(names, pa.binary())
-        read = arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False)
-        try:
-            with arrow_csv.open_csv(
-                pa.PythonFile(rest, "r"), read_options=read, parse_options=parse, convert_options=convert
-            ) as batches:
-                for batch in batches:
-                    good, unreadable = _texts(batch, at)
-                    taken, bad[:] = list(bad), []
-                    yield Chunk(good, [*taken, *unreadable])
-        except pa.ArrowInvalid as error:
-            if "Empty CSV file" in str(error):  # a header and nothing else; Arrow has no type of its own for it
-                return
-            raise PermanentError(
-                f"{file.place} is not CSV as the options say ({error}); correct separator, quoteChar or multiLine"
-            ) from error
-        if bad:
-            yield Chunk(pa.RecordBatch.from_pylist([], schema=pa.schema([(name, pa.string()) for name in names])), bad)
-
-    def _cells(self, line: bytes, place: str) -> list[str]:
-        settings = self._settings
-        text = line.decode("utf-8", "replace").rstrip("\r\n")
-        reader = csv.reader(
-            io.StringIO(text),
-            delimiter=settings.separator,
-            quotechar=settings.quote,
-            escapechar=settings.escape,
-            quoting=csv.QUOTE_NONE if settings.quote is None else csv.QUOTE_MINIMAL,
-        )
-        try:
-            return next(reader, [])
-        except csv.Error as error:
-            raise PermanentError(
-                f"The first line of {place} is not CSV as the options say ({error}); correct separator or quoteChar,"
-                " or leave it out with exclusions"
-            ) from error
 
 
-def _texts(batch: pa.RecordBatch, at: Coordinates) -> tuple[pa.RecordBatch, list[ErrorRecord]]:
-    """Turn bytes into texts; rows with bytes that are none are set aside."""
-    schema = pa.schema([(name, pa.string()) for name in batch.schema.names])
-    try:
-        return batch.cast(schema), []
-    except pa.ArrowInvalid:
-        rows = batch.to_pylist()
-        readable = [all(_is_text(value) for value in row.values()) for row in rows]
-        message = "The line is not UTF-8."
-        errors = [
-            ErrorRecord(b",".join(value or b"" for value in row.values()), "invalid_utf8", message, at)
-            for row, good in zip(rows, readable, strict=True)
-            if not good
-        ]
-        return batch.filter(pa.array(readable, pa.bool_())).cast(schema), errors
+def _read_options(names: list[str], block_bytes: int) -> arrow_csv.ReadOptions:
+    return arrow_csv.ReadOptions(column_names=names, block_size=block_bytes, use_threads=False)
 
 
-def _is_text(value: bytes | None) -> bool:
-    try:
-        return value is None or value.decode() is not None
-    except UnicodeDecodeError:
-        return False
-
-
-def _first_line(file: OpenFile) -> bytes:
-    line = file.plain.readline(_BLOCK_BYTES + 1)
-    if len(line) > _BLOCK_BYTES:
-        raise too_large(file.place, f"a first line of more than {_BLOCK_BYTES >> 20} MiB")
-    return line.removeprefix(BOM)
+def _convert_options(names: list[str], kind: pa.DataType) -> arrow_csv.ConvertOptions:
+    """Return that each value is a text, also one of which nothing is there."""
+    return arrow_csv.ConvertOptions(
+        check_utf8=False, column_types=dict.fromkeys(names, kind), null_values=[], strings_can_be_null=False
+    )
 
 
 def _by_place(names: Sequence[str], cells: int) -> list[str]:
@@ -211,24 +260,3 @@ def _distinct(names: list[str]) -> list[str]:
             new = f"{plain}_{numbers[plain]}"
         distinct[new] = None
     return list(distinct)
-
-
-class _Joined:
-    """A line that was read already, then the rest."""
-
-    def __init__(self, first: bytes, rest: BinaryIO) -> None:
-        self._first = first
-        self._rest = rest
-        self.closed = False
-
-    def read(self, size: int = -1) -> bytes:
-        if self._first:
-            taken, self._first = (self._first, b"") if size < 0 else (self._first[:size], self._first[size:])
-            return taken
-        return self._rest.read(size)
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self.closed = True

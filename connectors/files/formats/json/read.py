@@ -1,4 +1,7 @@
-"""JSON: a document per line, or documents of any shape with a path to the records in them (docs/glue 5.2)."""
+"""JSON: records on lines or of any other shape, or documents with a path to the records in them (docs/glue 5.2).
+
+A file whose records are lines is read in pieces, block by block. The first bytes of a file tell whether it is one.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,23 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import orjson
 
 from gluepot.connectors.files.contracts import OpenFile
-from gluepot.connectors.files.formats.bounds import VALUE_BYTES, gathered, too_large
+from gluepot.connectors.files.formats.bounds import MOST_RECORD_BYTES, VALUE_BYTES, gathered, too_large
+from gluepot.connectors.files.formats.json.cutter import Cutter, cut
+from gluepot.connectors.files.formats.json.framing import HEAD_BYTES, begins_array, spreads_over_lines
 from gluepot.connectors.files.formats.schemas import with_schema
-from gluepot.connectors.files.formats.text_lines import BOM, lines, lines_of, text_blocks
+from gluepot.connectors.files.formats.text_lines import BLOCK_BYTES, BOM, behind, lines, lines_of, text_blocks
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.option_values import flag
-from gluepot.frames.chunk import Chunk
+from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.declared import DeclaredJson, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
-from gluepot.frames.json_footprint import cut, ends, excess
+from gluepot.frames.json_footprint import ends, excess
 from gluepot.frames.json_kernel import object_lines
 from gluepot.frames.json_record import LONG_BYTES, oversize
 from gluepot.frames.payloads import Lines
@@ -34,6 +39,8 @@ _MOST_MEMORY_BYTES = 256 << 20
 _RECORDS = 10_000
 _PATH_STEP = re.compile(r"\.?\[(?:\*|(\d{1,9}))\]|\.?\['([^']+)'\]|\.([^.\[\]]+)")
 _SPACE = b" \t\r\n"
+# Reasons for which a line of several objects is refused.
+_MAY_BE_SEVERAL = {"malformed_json", "invalid_utf8"}
 
 Step = str | int | None
 
@@ -43,7 +50,7 @@ class JsonInputFormat:
     """Settings of the reader.
 
     Args:
-        multi_line: documents may spread over lines; a file is then held in memory.
+        multi_line: records may spread over lines, whatever the first bytes of a file tell.
         path: steps from the document to the records: a key, the index of an element, or None for every element.
         declared: columns that the script gives; None where the records tell.
     """
@@ -89,22 +96,62 @@ class JsonReader:
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
         for found, positions in self._records(file):
-            values, at, refusals = _without_oversize(found, positions)
-            chunk = self._decoder.decode(values, at, file.place, file.partition)
-            oversize = [refused(verdict, found[n], file.place, file.partition, positions[n]) for n, verdict in refusals]
-            yield Chunk(chunk.batch, [*chunk.errors, *oversize])
+            chunk = self._chunk(file, found, positions)
+            if any(error.reason in _MAY_BE_SEVERAL for error in chunk.errors):
+                several = _several(found, positions, chunk.errors)
+                chunk = self._chunk(file, *several) if several else chunk
+            yield chunk
+
+    def _chunk(self, file: OpenFile, found: Sequence[bytes], positions: list[int]) -> Chunk:
+        values, at, refusals = _without_oversize(found, positions)
+        chunk = self._decoder.decode(values, at, file.place, file.partition)
+        oversize = [refused(verdict, found[n], file.place, file.partition, positions[n]) for n, verdict in refusals]
+        return Chunk(chunk.batch, [*chunk.errors, *oversize])
 
     def _records(self, file: OpenFile) -> Iterator[tuple[Sequence[bytes], list[int]]]:
-        if self._settings.multi_line or self._settings.path:
-            yield from _whole(file, self._settings.path)
+        if self._settings.path:
+            yield from _at_path(file, self._settings.path)
             return
-        plain, at = (file.plain, 0) if file.piece is None else lines_of(file.plain, file.piece)
+        plain, head, is_whole = _with_head(file)
+        if self._settings.multi_line or spreads_over_lines(head, is_whole=is_whole):
+            if file.piece is None or file.piece[0] == 0:  # the task that reads the beginning reads it all
+                yield from _gathered(_documents(plain, file))
+            return
+        plain, at = (plain, 0) if file.piece is None else lines_of(file.plain, file.piece)
         for text, start in text_blocks(plain, file.place, at):
             records = object_lines(text, LONG_BYTES)
             if records:  # which need no look at each of them; that takes longer than to read most
                 yield records, (np.array(records.ends[:-1]) + start).tolist()
             elif some := lines(text, start):
                 yield from _unfolded(*some)
+
+
+def _with_head(file: OpenFile) -> tuple[BinaryIO, bytes, bool]:
+    """Return the whole file, its first `HEAD_BYTES`, and whether it has no more."""
+    if file.piece is not None:
+        file.plain.seek(0)
+    wanted = BLOCK_BYTES if file.piece is None or file.piece[0] == 0 else HEAD_BYTES + 1
+    head = b""
+    while len(head) <= HEAD_BYTES and (block := file.plain.read(wanted - len(head))):
+        head += block
+    return behind(head, file.plain), head[:HEAD_BYTES], len(head) <= HEAD_BYTES
+
+
+def _documents(plain: BinaryIO, file: OpenFile) -> Iterator[tuple[int, bytes]]:
+    """Yield records that may spread over lines, each with the byte it begins at."""
+    most_bytes = MOST_UNPACKED_BYTES if file.is_unpacked else MOST_RECORD_BYTES
+    block = plain.read(BLOCK_BYTES)
+    start = len(BOM) if block.startswith(BOM) else 0
+    cutter, block = Cutter(start), block[start:]
+    while block:
+        yield from cutter.feed(block)
+        if cutter.held_bytes > most_bytes:
+            raise PermanentError(
+                f"{file.place} has a record of more than {most_bytes >> 20} MiB of JSON at byte {cutter.at};"
+                " write smaller records, or leave it out with exclusions"
+            )
+        block = plain.read(BLOCK_BYTES)
+    yield from cutter.end()
 
 
 def _without_oversize(
@@ -119,9 +166,30 @@ def _without_oversize(
     return [values[index] for index in kept], [positions[index] for index in kept], refusals
 
 
+def _several(
+    values: Sequence[bytes], positions: list[int], errors: Sequence[ErrorRecord]
+) -> tuple[list[bytes], list[int]] | None:
+    """Return the records with lines that hold several objects replaced by these; None if there is no such line.
+
+    Args:
+        values: all records.
+        positions: where each begins.
+        errors: of those that are not one object.
+    """
+    places = {error.at.position for error in errors if error.reason in _MAY_BE_SEVERAL}
+    records: list[tuple[int, bytes]] = []
+    for value, position in zip(values, positions, strict=True):
+        parts = cut(value, position) if str(position) in places else []
+        is_several = len(parts) > 1 and all(part.startswith(b"{") for _, part in parts)
+        records += parts if is_several else [(position, value)]
+    if len(records) == len(positions):
+        return None
+    return [value for _, value in records], [position for position, _ in records]
+
+
 def _unfolded(values: list[bytes], positions: list[int]) -> Iterator[tuple[list[bytes], list[int]]]:
     """Replace lines that are arrays of records, as exports often write one, by their elements."""
-    if any(value.lstrip(_SPACE).startswith(b"[") for value in values):
+    if any(len(value) > LONG_BYTES or value.lstrip(_SPACE).startswith(b"[") for value in values):
         yield from _gathered(_elements(values, positions))
     else:
         yield values, positions
@@ -129,15 +197,12 @@ def _unfolded(values: list[bytes], positions: list[int]) -> Iterator[tuple[list[
 
 def _elements(values: Sequence[bytes], positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
     for value, position in zip(values, positions, strict=True):
-        if not value.lstrip(_SPACE).startswith(b"["):
-            yield position, value
-        elif len(value) > LONG_BYTES:
-            yield from ((position, element) for _, element in cut(value))
+        text = value.lstrip(_SPACE)
+        if begins_array(text) or (text.startswith(b"{") and len(text) > LONG_BYTES):
+            parts = cut(value, position)
+            yield from [(position, value)] if len(parts) == 1 and text.startswith(b"{") else parts
         else:
-            try:
-                yield from [(position, orjson.dumps(element)) for element in orjson.loads(value)]
-            except orjson.JSONDecodeError:
-                yield position, value
+            yield position, value
 
 
 def _gathered(records: Iterable[tuple[int, bytes]]) -> Iterator[tuple[list[bytes], list[int]]]:
@@ -145,7 +210,7 @@ def _gathered(records: Iterable[tuple[int, bytes]]) -> Iterator[tuple[list[bytes
         yield [value for _, value in some], [at for at, _ in some]
 
 
-def _whole(file: OpenFile, path: Sequence[Step]) -> Iterator[tuple[list[bytes], list[int]]]:
+def _at_path(file: OpenFile, path: Sequence[Step]) -> Iterator[tuple[list[bytes], list[int]]]:
     most_bytes = MOST_UNPACKED_BYTES if file.is_unpacked else MOST_DOCUMENT_BYTES
     text = file.plain.read(most_bytes + 1)
     if len(text) > most_bytes:
@@ -156,24 +221,21 @@ def _whole(file: OpenFile, path: Sequence[Step]) -> Iterator[tuple[list[bytes], 
     text = text.removeprefix(BOM)
     # An ordinary document takes some three times its length.
     most_memory_bytes = _MOST_MEMORY_BYTES if file.is_unpacked else max(_MOST_MEMORY_BYTES, 8 * len(text))
-    refusal = excess(text, most_memory_bytes, sys.maxsize, sys.maxsize)
-    if refusal is None:
-        return _gathered(_records_at(text, path))
-    if path:
+    if excess(text, most_memory_bytes, sys.maxsize, sys.maxsize) is not None:
         raise too_large(file.place, f"documents that take more than {most_memory_bytes >> 20} MiB")
-    return _gathered(cut(text))
+    return _gathered(_records_at(text, path))
 
 
 def _records_at(text: bytes, path: Sequence[Step]) -> Iterator[tuple[int, bytes]]:
-    for start, document in _documents(text):
+    for start, document in _parsed_documents(text):
         if isinstance(document, bytes):
             yield start, document
             continue
-        for record in _at(document, path or (None,) if isinstance(document, list) else path):
+        for record in _at(document, path):
             yield start, orjson.dumps(record)
 
 
-def _documents(text: bytes) -> Iterator[tuple[int, Any]]:
+def _parsed_documents(text: bytes) -> Iterator[tuple[int, Any]]:
     """Yield each document with the byte it begins at; what is no JSON is yielded as bytes, up to the next document."""
     with suppress(orjson.JSONDecodeError):
         yield 0, orjson.loads(text)

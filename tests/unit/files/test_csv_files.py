@@ -1,0 +1,123 @@
+"""CSV files become the records that their lines say, with every option and in every block."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from gluepot.connectors.files.formats.csv.write import CsvOutputFormat
+from tests.unit.files.reading import errors, records
+
+
+def test_csv_without_header_has_numbered_columns(tmp_path):
+    (tmp_path / "a").write_text('1,a\n2,"ü,"\n')
+    assert records(tmp_path, "csv") == [{"col0": "1", "col1": "a"}, {"col0": "2", "col1": "ü,"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ('id,text\n1,a\n2,"ü,"', {"withHeader": True}),
+        ('title\nid|text\n1|a\n2|"ü,"\n', {"withHeader": "true", "skipFirst": "true", "separator": "|"}),
+        ("id\ttext\r\n1\ta\r\n2\tü,\r\n", {"withHeader": True, "separator": "\\t", "quoteChar": -1}),
+        ("id,text\n1,a\n2,ü\\,\n", {"withHeader": True, "escaper": "\\", "quoteChar": "-1"}),
+        ("id,text\n1,a\n2,'ü,'\n", {"withHeader": True, "quoteChar": "'", "optimizePerformance": True}),
+    ],
+)
+def test_csv_is_read_as_the_options_say(tmp_path, text, options):
+    (tmp_path / "a").write_text(text, newline="")
+    assert records(tmp_path, "csv", **options) == [{"id": "1", "text": "a"}, {"id": "2", "text": "ü,"}]
+
+
+def test_csv_values_are_never_null(tmp_path):
+    (tmp_path / "a").write_text('1,,""\n,,\n')
+    rows = [{"col0": "1", "col1": "", "col2": ""}, {"col0": "", "col1": "", "col2": ""}]
+    assert records(tmp_path, "csv") == rows
+    assert records(tmp_path, "csv", multiLine=True) == rows
+    assert records(tmp_path, "csv", multiLine=True, escaper="\\") == rows
+
+
+@pytest.mark.parametrize("multi_line", [False, True])
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("before", ["\n", "\r\n", "  \n", "\n \t\n\n", "\ufeff\n"])
+def test_csv_may_begin_with_blank_lines(tmp_path, before, header, multi_line):
+    (tmp_path / "a").write_text(before + "col0,col1\n" * header + "1,a\n\n2,b\n", newline="")
+    rows = [{"col0": "1", "col1": "a"}, {"col0": "2", "col1": "b"}]
+    assert records(tmp_path, "csv", withHeader=header, multiLine=multi_line) == rows
+    assert not errors(tmp_path, "csv", withHeader=header, multiLine=multi_line)
+
+
+def test_a_csv_line_of_separators_alone_is_a_record(tmp_path):
+    (tmp_path / "a").write_text("\t\n1\ta\n\t\n")
+    empty = {"col0": "", "col1": ""}
+    assert records(tmp_path, "csv", separator="\t") == [empty, {"col0": "1", "col1": "a"}, empty]
+    assert records(tmp_path, "csv", separator="\t", withHeader=True) == [{"1": "", "a": ""}]
+
+
+@pytest.mark.parametrize("escaper", [None, "\\"])
+def test_the_first_csv_record_and_the_header_may_hold_line_breaks(tmp_path, escaper):
+    (tmp_path / "a").write_text('"i\nd",n\n"1\n","a\r\nb"\n2,c\n', newline="")
+    options = {"multiLine": True, "escaper": escaper}
+    rows = [("i\nd", "n"), ("1\n", "a\r\nb"), ("2", "c")]
+    assert [tuple(row.values()) for row in records(tmp_path, "csv", **options)] == rows
+    named = [{"i\nd": first, "n": second} for first, second in rows[1:]]
+    assert records(tmp_path, "csv", withHeader=True, **options) == named
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_an_open_quote_in_csv_ends_with_its_line(tmp_path, ending):
+    (tmp_path / "a").write_text(ending.join(['1,"a', "2,b", '3,"c', '4,"d,""e"', '"5,f', '6,"g"h"i"', ""]), newline="")
+    rows = [("1", "a"), ("2", "b"), ("3", "c"), ("4", 'd,"e'), ("6", 'gh"i"')]
+    assert [tuple(row.values()) for row in records(tmp_path, "csv")] == rows
+    assert [error.raw for error in errors(tmp_path, "csv")] == [b'"5,f']
+
+
+def test_letters_behind_an_escaper_are_control_characters(tmp_path):
+    (tmp_path / "a").write_text('a\\nb,"c\\r\\t\\0"\n\\,,\\x\\\\\n')
+    rows = [{"col0": "a\nb", "col1": "c\r\t\0"}, {"col0": ",", "col1": "x\\"}]
+    assert records(tmp_path, "csv", escaper="\\") == rows
+    assert records(tmp_path, "csv", escaper="\\", multiLine=True) == rows
+
+
+def test_what_our_writer_writes_without_quotes_is_read_with_an_escaper(tmp_path):
+    texts = pa.record_batch({"a": ["x,\n\r\\y", None, ""], "b": ["1", "2", "3"]})
+    with (tmp_path / "a").open("wb", buffering=0) as file:
+        lines = CsvOutputFormat(quote=None).open(file, texts.schema)
+        lines.write(texts)
+        lines.close()
+    rows = records(tmp_path, "csv", withHeader=True, quoteChar=-1, escaper="\\")
+    assert rows == [{"a": "x,\n\r\\y", "b": "1"}, {"a": "", "b": "2"}, {"a": "", "b": "3"}]
+
+
+def test_a_csv_line_that_is_neither_text_nor_of_the_right_length_is_set_aside(tmp_path):
+    (tmp_path / "a").write_bytes(b"1,a\n2,\xff,x\n3,c\n")
+    assert [row["col0"] for row in records(tmp_path, "csv")] == ["1", "3"]
+    assert [(error.reason, error.raw) for error in errors(tmp_path, "csv")] == [("malformed_csv", b"2,\xff,x")]
+
+
+def test_csv_lines_with_too_many_or_too_few_values_are_set_aside(tmp_path):
+    (tmp_path / "a").write_text("a,b\n1,2\n1\n3,4\n1,2,3\n")
+    assert records(tmp_path, "csv", withHeader=True) == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
+    assert [error.raw for error in errors(tmp_path, "csv", withHeader=True)] == [b"1", b"1,2,3"]
+
+
+def test_csv_lines_that_are_no_text_are_set_aside(tmp_path):
+    (tmp_path / "a").write_bytes(b"1,a\n2,\xff\n3,c\n")
+    assert [row["col0"] for row in records(tmp_path, "csv")] == ["1", "3"]
+    assert [error.reason for error in errors(tmp_path, "csv")] == ["invalid_utf8"]
+
+
+def test_csv_values_may_hold_line_breaks(tmp_path):
+    (tmp_path / "a").write_text('1,"a\nb"\n2,c\n')
+    assert records(tmp_path, "csv", multiLine=True) == [{"col0": "1", "col1": "a\nb"}, {"col0": "2", "col1": "c"}]
+
+
+def test_csv_names_that_come_twice_are_numbered(tmp_path):
+    (tmp_path / "a").write_text("a,a,\n1,2,3\n")
+    assert records(tmp_path, "csv", withHeader=True) == [{"a": "1", "a_1": "2", "col2": "3"}]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a,b\n"])
+def test_csv_without_a_row_gives_none(tmp_path, text):
+    (tmp_path / "a").write_text(text)
+    assert records(tmp_path, "csv", withHeader=True) == []

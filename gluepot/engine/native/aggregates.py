@@ -25,7 +25,8 @@ _SPREADS = {
     "VarianceSamp": "var_samp",
     "VariancePop": "var_pop",
 }
-_SHIFTS = {"Lag": "lag", "Lead": "lead"}
+SHIFTS = {"Lag": "lag", "Lead": "lead"}
+"""Functions of a window that take the value of another row, and DuckDB's names of them."""
 
 
 def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_distinct: bool = False) -> Value:
@@ -89,7 +90,7 @@ def window_function(function: Node, values: Sequence[Value], over: str) -> Value
 
     Args:
         function: the function.
-        values: its arguments, without literals that are null.
+        values: its arguments, without a default of no type.
         over: OVER with partitions and order; such functions have no other frame.
 
     Raises:
@@ -98,12 +99,12 @@ def window_function(function: Node, values: Sequence[Value], over: str) -> Value
     name = kind(function)
     if name in _RANKS:
         return cast(f"{_RANKS[name]}{over}", "integer")
-    if name in _SHIFTS and not function["ignoreNulls"]:
+    if name in SHIFTS and not function["ignoreNulls"]:
         given, offset, *default = values
-        if any(one.kind != given.kind for one in default):
+        if offset.kind != "integer" or offset.constant is None or any(one.kind != given.kind for one in default):
             raise NotTranslated(name)
         arguments = ", ".join(one.sql for one in (given, offset, *default))
-        return Value(f"{_SHIFTS[name]}({arguments}){over}", given.kind)
+        return Value(f"{SHIFTS[name]}({arguments}){over}", given.kind)
     raise NotTranslated(name)
 
 

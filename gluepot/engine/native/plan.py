@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.core.duckdb_sql import quoted_name
 from gluepot.engine.native import aggregates
-from gluepot.engine.native.expressions import EXPRESSIONS, compared, in_set, null, text
+from gluepot.engine.native.expressions import EXPRESSIONS, compared, in_set, literal_of, null, text
 from gluepot.engine.native.nodes import Node, Tree, children, every, flat, kind, number, said, tree
 from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
 
@@ -56,12 +56,14 @@ class Sources:
         copies: the other relations, whose rows will be in views (`copy_name`).
         projections: of each `Expand`, the expressions that make its rows.
         sets: the values of each `InSet`, as Spark keeps them, by the JSON of the expression that is looked up.
+        literals: the values of binaries and arrays, by the JSON of the literal; see `literal_of`.
     """
 
     files: Mapping[int, Sequence[File]]
     copies: AbstractSet[int] = frozenset()
     projections: Mapping[int, Sequence[Sequence[Tree]]] = field(default_factory=dict)
     sets: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    literals: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,8 @@ class _Translation:
                 return self._window(node, scope)
             case "ScalarSubquery":
                 return self._subquery(node)
+            case "Literal" if (key := json.dumps(flat(node))) in self.sources.literals:
+                return literal_of(self.sources.literals[key], translated_kind(node["dataType"]))
         values = [self._value(one, scope) for one in children(node)]
         if kind(node) == "InSet":
             key = json.dumps(flat(children(node)[0]))
@@ -335,8 +339,10 @@ class _Translation:
         window = f" OVER ({' '.join([*parts, aggregates.frame(frame)])})"
         if kind(function) == "AggregateExpression":
             return self._aggregate(function, scope, window)
-        given = [one for one in children(function) if not _is_null(one)]
-        values = [self._value(one, scope) for one in given]
+        arguments = children(function)
+        if kind(function) in aggregates.SHIFTS and arguments[-1].get("dataType") == "void":
+            arguments = arguments[:-1]  # the query gives no default
+        values = [self._value(one, scope) for one in arguments]
         return aggregates.window_function(function, values, f" OVER ({' '.join(parts)})")
 
     def _sort_key(self, node: Node, scope: Mapping[int, Value]) -> str:
@@ -368,10 +374,6 @@ def _is_of(rows: _Rows, expression: Node) -> bool:
     """Return whether an expression is one of columns of these rows."""
     known = {spark for spark, _ in rows.columns}
     return all(number(one) in known for one in flat(expression) if kind(one) == "AttributeReference")
-
-
-def _is_null(node: Node) -> bool:
-    return kind(node) == "Literal" and node["value"] is None
 
 
 def _is_of_group(node: Node) -> bool:

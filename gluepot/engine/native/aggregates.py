@@ -130,7 +130,7 @@ def _bound(node: Node, *, rows: bool) -> str:
             return "UNBOUNDED FOLLOWING"
         case "CurrentRow":
             return "CURRENT ROW"
-        case "Literal" if rows:
+        case "Literal" if rows and node["value"] is not None:
             number = int(node["value"])
             return f"{abs(number)} {'PRECEDING' if number < 0 else 'FOLLOWING'}"
     raise NotTranslated("frame")

@@ -166,7 +166,7 @@ def literal_of(value: object, kind: str) -> Value:
     """Return the value of a literal that JSON of a plan does not hold.
 
     Args:
-        value: bytes of a binary; of an array, a list of its elements. Other values are as Spark prints them; None is null.
+        value: bytes of a binary; of an array, a list of its elements; other values as Spark prints them. None is null.
         kind: its type.
 
     Raises:

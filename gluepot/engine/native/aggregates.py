@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gluepot.engine.native.expressions import cast, quotient, unscaled
+from gluepot.engine.native.expressions import cast, guarded, quotient, unscaled
 from gluepot.engine.native.nodes import Node, children, kind, said
 from gluepot.engine.native.types import (
     INTEGERS,
@@ -58,6 +58,8 @@ def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_d
             return Value(f"{_SPREADS[name]}({one.sql}){suffix}", "double")
         case "Average" if not distinct:
             return _average(one, suffix)
+        case "Min" | "Max" if one.kind == "double":
+            return _extreme(name.lower(), one, suffix)
         case "Min" | "Max" if is_compared(one.kind) and one.kind != "boolean":
             return Value(f"{name.lower()}({one.sql}){suffix}", one.kind)
     raise NotTranslated(name)
@@ -72,6 +74,14 @@ def _average(one: Value, suffix: str) -> Value:
     if one.kind in {*INTEGERS, "double"}:
         return Value(f"(sum(CAST({one.sql} AS DOUBLE)){suffix} / {count})", "double")
     raise NotTranslated(f"Average of {one.kind}")
+
+
+def _extreme(function: str, of: Value, suffix: str) -> Value:
+    """Return the least or greatest double. If zeros of both signs share it, Spark gives the one that it meets first."""
+    found = f"{function}({of.sql}){suffix}"
+    negative, positive = (f"bool_or({of.sql} = 0 AND {sign}signbit({of.sql})){suffix}" for sign in ("", "NOT "))
+    is_plain = f"coalesce({found} <> 0 OR {negative} <> {positive}, true)"
+    return Value(guarded(is_plain, found, "DOUBLE"), "double")
 
 
 def the_only(value: Value, suffix: str) -> Value:

@@ -227,8 +227,8 @@ class _ExactReader(Reader):
         a, b = left.value(known), right.value(known)
         if a is UNDECIDED or b is UNDECIDED:
             return UNDECIDED
-        if "integer" not in {self._kind(left), self._kind(right)} or a is None or b is None:
+        if "integer" not in {self._kind(left), self._kind(right)}:
             return super().compared(sign, left, right, known)
-        if not _PLAIN.fullmatch(str(a)) or not _PLAIN.fullmatch(str(b)):
+        if any(one is not None and not _PLAIN.fullmatch(str(one)) for one in (a, b)):
             raise _Declined
-        return COMPARES[sign](int(a), int(b))
+        return None if a is None or b is None else COMPARES[sign](int(a), int(b))

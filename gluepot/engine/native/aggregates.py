@@ -25,8 +25,14 @@ _SPREADS = {
     "VarianceSamp": "var_samp",
     "VariancePop": "var_pop",
 }
+AGGREGATES = frozenset({"Average", "Count", "Max", "Min", "Sum", *_SPREADS})
+"""The aggregates that are translated, for some types of their arguments."""
+
 SHIFTS = {"Lag": "lag", "Lead": "lead"}
 """Functions of a window that take the value of another row, and DuckDB's names of them."""
+
+WINDOW_FUNCTIONS = frozenset({*_RANKS, *SHIFTS})
+"""The functions of a window that are translated."""
 
 
 def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_distinct: bool = False) -> Value:
@@ -42,7 +48,7 @@ def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_d
         NotTranslated: only Spark can compute it.
     """
     name = kind(function)
-    if len(values) != 1:
+    if name not in AGGREGATES or len(values) != 1:
         raise NotTranslated(name)
     one, distinct = values[0], "DISTINCT " if is_distinct else ""
     match name:

@@ -70,12 +70,11 @@ class PartitionSql:
         values = ", ".join(
             f"({', '.join([str(at), *(_literal(row[name]) for name in names)])})" for at, row in enumerate(rows)
         )
-        listed = ", ".join(["`position of the partition`", *(f"c{at}" for at in range(len(names)))])
-        typed = "".join(
-            f", {self._typed(f'c{at}', name)} AS `{name.replace('`', '``')}`" for at, name in enumerate(names)
-        )
-        inner = f"SELECT `position of the partition`{typed} FROM VALUES {values} AS v({listed})"  # noqa: S608  no setting changes what a literal means
-        return f"SELECT `position of the partition` FROM ({inner}) WHERE (\n{text}\n)"  # noqa: S608  the predicate is the script's own SQL
+        typed = "".join(f", {self._typed(f'col{at}', name)} AS {_quoted(name)}" for at, name in enumerate(names, 2))
+        # Spark calls the columns of VALUES col1, col2, ...
+        inner = f"SELECT col1 AS `position of the partition`{typed} FROM VALUES {values} AS v"  # noqa: S608  literals alone
+        # Without the alias, Spark reads `WHERE (name)` as an alias of the relation and of its columns.
+        return f"SELECT `position of the partition` FROM ({inner}) AS partitions WHERE (\n{text}\n)"  # noqa: S608  as above
 
     def _typed(self, column: str, name: str) -> str:
         kind = (self._types or {}).get(name, "string")
@@ -92,6 +91,10 @@ class PartitionSql:
 def _literal(value: str | None) -> str:
     """Return a text as SQL that no setting of the parser changes."""
     return "CAST(NULL AS STRING)" if value is None else f"CAST(X'{value.encode().hex()}' AS STRING)"
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def _names(expression: Any) -> Iterator[str]:

@@ -40,11 +40,12 @@ CHOSEN = {
     "year = '2021' and not month = '01' -- a comment": [2, 3],
 }
 REFUSED = {
-    "yeer = '2021'": "yeer",
+    "yeer = '2021'": "`yeer` cannot be resolved",
     "year ==": "Syntax error",
-    "length(year, 2) > 1": "length",
+    "length(year, 2) > 1": "requires 1 parameters",
     "year = '2021') or (true": "Syntax error",
-    "year": "not a boolean",
+    "year": "is not a boolean",
+    "row_number() over (order by year) = 1": "window functions inside WHERE",
 }
 
 

@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from gluepot.catalog.values import Table
+from gluepot.connectors.files.source.sql_predicate import BARE_FUNCTIONS
 from gluepot.core.errors import ConfigError
 
 # Larger relations take Spark's parser more than proportionally longer.
@@ -47,7 +48,7 @@ class PartitionSql:
         if self._types is not None:
             self._parsed(text)
             return frozenset(self._types)
-        return frozenset(_names(self._parsed(text)))
+        return frozenset(_names(self._parsed(text))) - BARE_FUNCTIONS
 
     def matches(self, text: str, rows: Sequence[Mapping[str, str | None]]) -> list[bool]:
         """Return for each partition whether the predicate is true.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.native_tables import SALES, SHOPS, answer_of, plain, read_tables
+from tests.native_tables import SALES, SHOPS, answer_of, plain, read_tables, with_settings
 
 # Each is a column of one query.
 EXPRESSIONS = """
@@ -135,8 +135,5 @@ def test_values_that_duckdb_would_give_otherwise_are_left_to_spark(tables, state
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting_that_is_not_covered_leaves_a_query_to_spark(tables, name):
-    tables.conf.set(name, SETTINGS[name])
-    try:
+    with with_settings(tables, {name: SETTINGS[name]}):
         assert answer_of(tables, tables.sql("SELECT shop, max(made) FROM sales GROUP BY shop")) is None
-    finally:
-        tables.conf.unset(name)

@@ -91,6 +91,7 @@ def test_partitions_of_a_table_are_chosen(read):
 
 def test_values_of_folders_are_strings(read):
     assert read("day rlike '^2021-01' and length(month) = 2", of_files=True) == [1]
+    assert read("day < current_date and month = '10'", of_files=True) == [3]
     assert read("try_cast(n as int) > 5 and nothing is null", of_files=True) == [2, 3]
 
 

@@ -25,10 +25,9 @@ from gluepot.core.errors import ConfigError
 
 # Integers of so few digits are the same number for Python, and for Spark in each of its types.
 _PLAIN: Final = re.compile(r"-?[0-9]{1,9}")
-# What Spark calls without parentheses, if no column has the name.
-_FUNCTIONS: Final = frozenset(
-    {"current_date", "current_time", "current_timestamp", "current_user", "localtimestamp", "session_user", "user"}
-)
+BARE_FUNCTIONS: Final = frozenset({"current_date", "current_time", "current_timestamp", "localtimestamp"})
+"""Functions that Spark calls without parentheses; no column of a predicate has such a name."""
+
 _TEXT_TYPES: Final = ("string", "varchar")
 _INTEGER_TYPES: Final = frozenset({"int", "integer", "bigint", "long"})
 
@@ -188,7 +187,7 @@ class _ExactReader(Reader):
         found = super().operand()
         name = found.column
         if name is not None and (
-            "." in name or name in _FUNCTIONS or (self._kinds is not None and name not in self._kinds)
+            "." in name or name in BARE_FUNCTIONS or (self._kinds is not None and name not in self._kinds)
         ):
             raise _Declined
         return found

@@ -8,6 +8,7 @@ from typing import Any
 from gluepot.connectors.files.source.sql_predicate import SqlPredicate, read_predicate
 from gluepot.core.errors import ConfigError
 from tests.differential.kind import Difference, Round, World
+from tests.native_tables import with_settings
 
 _PREDICATES, _FOLDERS = 12, 25
 _COLUMNS = {
@@ -47,8 +48,7 @@ class Kind:
 
         spark = world.spark()
         ansi = random.choice(["true", "false"])
-        spark.conf.set("spark.sql.ansi.enabled", ansi)
-        try:
+        with with_settings(spark, {"spark.sql.ansi.enabled": ansi}):
             types = {name.lower(): kind for name, kind in _COLUMNS.items()} if random.random() < 0.5 else None
             evaluator = PartitionSql(spark, types)
             rows = [{name.lower(): _value(random) for name in _COLUMNS} for _ in range(_FOLDERS)]
@@ -56,8 +56,6 @@ class Kind:
             for _ in range(_PREDICATES):
                 _compare(_predicate(random, 2), evaluator, rows, total, f"types {types is not None}, ANSI {ansi}")
             return total
-        finally:
-            spark.conf.unset("spark.sql.ansi.enabled")
 
 
 def _compare(text: str, evaluator: Any, rows: list[dict[str, str | None]], total: Round, setting: str) -> None:

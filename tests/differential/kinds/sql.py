@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from tests.differential.kind import Difference, Round, World, shrink
 from tests.differential.sql.queries import Query, query
 from tests.differential.sql.tables import tables
-from tests.native_tables import read_tables
+from tests.native_tables import read_tables, with_settings
 
 _QUERIES = 100
 _TRIES = 60
@@ -64,20 +64,14 @@ class Kind:
         }
         from awsglue.context import GlueContext
 
-        for name, value in (_FAST | settings).items():
-            spark.conf.set(name, value)
-        try:
+        with with_settings(spark, _FAST | settings):
             made = tables(random)
-            read_tables(
-                GlueContext(spark.sparkContext), world.folder, {f"{name}0": table for name, table in made.items()}
-            )
+            glue_context = GlueContext(spark.sparkContext)
+            read_tables(glue_context, world.folder, {f"{name}0": table for name, table in made.items()})
             total = Round()
             for _ in range(queries):
                 self._compare(spark, query(random), settings, total)
             return total
-        finally:
-            for name in _FAST | settings:
-                spark.conf.unset(name)
 
     def _compare(self, spark: Any, asked: Query, settings: dict[str, str], total: Round) -> None:
         answers = answers_of(spark, asked)

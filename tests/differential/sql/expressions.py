@@ -27,7 +27,7 @@ FORMS: Mapping[str, str] = {
         dayofyear({t}); datediff({t}, {t}); cast({c} as int); cast({b} as int); coalesce({i}, 0); abs({i}); -({i}); cast({m} as int);
         cast({d} as int); cast({l} as int); case when {b} then {i} when {b} then {i} else {i} end; if({b}, {i}, null);
         case {i} when 1 then {i} when {i} then 2 end; {i} & {i}; {i} & 3; shiftright({i}, 2); size({a}); size({q}); get({q}, {k});
-        try_element_at({q}, -1); {r}.n; cast({h} as int); nullif({i}, 1); ~ {i} % {i}; ~ {i} | {i}; ~ cast({s} as int); ~ hour({z});
+        try_element_at({q}, -1); {r}.n; ~ {p}['a']; cast({h} as int); nullif({i}, 1); ~ {i} % {i}; ~ {i} | {i}; ~ cast({s} as int); ~ hour({z});
         ~ weekofyear({t}); ~ instr({s}, 'a'); ~ {i} div {i}; ~ greatest({i}, {i}); ~ ascii({s}); ~ element_at({q}, 1); ~ {q}[0]; ~ hash({i});
         ~ try_cast({s} as int); ~ pmod({i}, 3); ~ {i} ^ {i}; ~ shiftleft({i}, 2); ~ bit_count({i}); try_add({i}, {i}); try_subtract({i}, {i});
         ~ dayofweek({t}); ~ extract(week from {t}); ~ int({t} - {t}); ~ cardinality({a}); ~ array_position({a}, 'a'); day({z})""",
@@ -56,9 +56,10 @@ FORMS: Mapping[str, str] = {
     "x": "X'CAFE'; X''; coalesce({x}, X'00'); if({b}, {x}, {x}); ~ cast({s} as binary); ~ unhex({c}); ~ {x} || {x}",
     "a": "array('a, b', ' c ', '', null); array('x'); coalesce({a}, array('z', 'it''s')); if({b}, {a}, {a}); ~ array({s}, {c}); ~ split({s}, ' '); ~ sort_array({a}); ~ array_distinct({a})",
     "q": "array(1, 2, null); coalesce({q}, array(7)); if({b}, {q}, {q}); ~ array({i}, {i}); ~ transform({q}, x -> x + 1)",
+    "p": "cast(null as map<string,int>); {p}; ~ map('a', {i})",
     "r": "cast(null as struct<n:bigint,w:string,in:struct<d:double>>); if({b}, {r}, {r}); ~ named_struct('n', {l}, 'w', {s})",
     "b": """true; false; {m} > {m}; {m} = {m}; {d} <= {d}; {d} = {d}; {d} <=> {d}; {i} <> {i}; {s} = {s}; {s} < {s}; {t} < {t}; {z} > {z}; {w} <= {w}; {m} is null;
-        {s} is not null; {a} is null; {x} is null; {r} is not null; not {b}; ({b} and {b}); ({b} or {b}); {i} in (1, 2, {i}); {s} in ('x', 'abba', null); {m} in (1.25, 0.5);
+        {s} is not null; {a} is null; ~ {p} is null; {x} is null; {r} is not null; not {b}; ({b} and {b}); ({b} or {b}); {i} in (1, 2, {i}); {s} in ('x', 'abba', null); {m} in (1.25, 0.5);
         {i} not in (1, 2, null); {i} between -1 and 9; {s} like '%b%'; {s} like 'a_%'; {s} like 'a%b_'; {s} not like '%x'; contains({s}, 'b');
         startswith({s}, 'a'); endswith({s}, {s}); {i} <=> {i}; {s} <=> {s}; {z} > timestamp'2026-01-06'; {b} <=> {b}; {b} = {b}; {i} > {m}; {d} > {m}; {i} = {c};
         {i} in (1,2,3,4,5,6,7,8,9,10,11,12); {s} in ('a','b','c','d','e','f','g','h','i','j','abba'); {h} < {i}; {l} >= {d}; coalesce({b}, false); if({b}, {b}, {b});

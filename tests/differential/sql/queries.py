@@ -33,7 +33,7 @@ _CONDITIONS = (
     "s = us and k = uk",
 )
 _OF_T = {**{name: name for name in T}, "k": "i", "n": "m", "v": "m", "e": "m"}
-_OF_U = {"uk": "i", "us": "s", "um": "m", "ut": "t", "ud": "d", "tags": "a", "nums": "q", "r": "r"}
+_OF_U = {"uk": "i", "us": "s", "um": "m", "ut": "t", "ud": "d", "tags": "a", "nums": "q", "r": "r", "p": "p"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,10 @@ U: dict[str, tuple[pa.DataType, Callable[[Random], Any]]] = {
     "tags": (pa.list_(pa.string()), lambda random: _small_list(random, _text)),
     "nums": (pa.list_(pa.int32()), lambda random: _small_list(random, _whole(32))),
     "r": (pa.struct([("n", pa.int64()), ("w", pa.string()), ("in", pa.struct([("d", pa.float64())]))]), _struct),
+    "p": (
+        pa.map_(pa.string(), pa.int32()),
+        lambda random: [(key, random.randrange(3)) for key in ("", "a", "b")[: random.randrange(4)]],
+    ),
     "rs": (
         pa.list_(pa.struct([("n", pa.int32())])),
         lambda random: _small_list(random, lambda _: {"n": random.randrange(3)}),

@@ -291,13 +291,6 @@ static const char *read_long(Column *column, const char *at) {
     return add_row(column) && put(&column->data, &value, sizeof value) ? stop : NULL;
 }
 
-/* Whether a double holds an integer of 64 bits exactly: it has 53 bits beside the zeros at the end. */
-static int is_exact(uint64_t magnitude, int is_negative) {
-    if (magnitude > (uint64_t)INT64_MAX + (uint64_t)is_negative) return 0;
-    while (magnitude != 0 && (magnitude & 1) == 0) magnitude >>= 1;
-    return magnitude <= 1ull << 53;
-}
-
 /* Read an integer that has no 64 bits, but at most 38 digits. */
 static const char *read_big(Column *column, const char *at) {
     int is_negative = *at == '-';
@@ -358,7 +351,7 @@ static const char *read_double(Column *column, const char *at) {
         value = exponent < 0 ? (double)digits / powers[-exponent] : (double)digits * powers[exponent];
         if (is_negative) value = -value;
     } else {
-        if (is_integer && (digit_count > 19 || !is_exact(digits, is_negative))) return NULL;
+        if (is_integer) return NULL; /* beyond 2^53, so that digits may be lost */
         char *ended;
         value = PyOS_string_to_double(number, &ended, NULL);
         if (ended != stop || !isfinite(value)) return NULL;

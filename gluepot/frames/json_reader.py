@@ -11,19 +11,19 @@ import pyarrow.json
 from gluepot.frames.columns import Column, children_of, columns_of, items_of
 from gluepot.frames.json_footprint import MAX_DEPTH
 from gluepot.frames.records import JoinedRecords
+from gluepot.frames.schema.integers import MOST
 
-# Doubles below this are not the rounded values of integers.
-_SAFE = 2.0**53
 _LONG_INTEGER = re.compile(rb"(?<![0-9.eE+])[0-9]{16,}(?![0-9.eE])")
 _MAX_BLOCK_BYTES = 2**31 - 1  # pyarrow keeps the block size in an int32
 
 
-def read_uniform(records: JoinedRecords, known: pa.Schema) -> pa.RecordBatch | None:
+def read_uniform(records: JoinedRecords, known: pa.Schema, *, exactly: bool = True) -> pa.RecordBatch | None:
     """Return the records as a batch with the fields of `known` first, followed by new fields.
 
     Args:
         records: each starts with `{` and ends with `}`.
         known: types to read with, without choices. Other fields get the type of their values; text stays text.
+        exactly: whether an integer must not be rounded to a double; False if a script declares the doubles.
 
     Returns:
         One row per record, or None if any record is malformed or disagrees with another one or with `known`, or if an
@@ -49,7 +49,8 @@ def read_uniform(records: JoinedRecords, known: pa.Schema) -> pa.RecordBatch | N
     # pyarrow takes NaN, Inf and Infinity for numbers; JSON has none of them. Digits too big for a double are an error.
     if not (all(map(_is_sound, columns)) and all(map(_is_finite, columns))):
         return None
-    return None if any(map(_has_large, columns)) and _LONG_INTEGER.search(records.text) else batch
+    is_rounded = exactly and any(map(_has_large, columns)) and _LONG_INTEGER.search(records.text) is not None
+    return None if is_rounded else batch
 
 
 def _is_fit(text: bytes) -> bool:
@@ -143,4 +144,4 @@ def _has_large(column: Column) -> bool:
         return False
     ends = pc.min_max(column.array)
     low, high = ends["min"].as_py(), ends["max"].as_py()
-    return low is not None and max(-low, high) >= _SAFE
+    return low is not None and max(-low, high) >= MOST

@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from gluepot.frames.columns import Column, batch_of, list_column, struct_column
 from gluepot.frames.schema.glue_types import TIMESTAMP
+from gluepot.frames.schema.integers import MOST
 from gluepot.frames.schema.merge import choice_field, slot
 
 BIG = pa.decimal128(38, 0)
 """The type of integers beyond 64 bits; those of more than 38 digits are text (docs/decisions/0063)."""
 _INT64 = range(-(2**63), 2**63)
 _BIG = range(1 - 10**38, 10**38)
-_SAFE = range(-(2**53), 2**53 + 1)  # integers that a double holds exactly
 
 
 def batch_from_objects(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
@@ -82,7 +82,7 @@ def _smaller(value: int) -> int | Decimal | str:
 
 
 def _fits_double(value: int) -> bool:
-    return value in _SAFE or int(float(value)) == value
+    return -MOST <= value <= MOST
 
 
 def _choice(name: str, values: Sequence[Any], kinds: set[str]) -> Column:

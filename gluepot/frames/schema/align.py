@@ -87,14 +87,25 @@ def _fit(column: Column, wanted: pa.Field) -> Column:
             children = _fitted(children_of(column), list(wanted.type), rows)
             return Column(wanted, struct_column("", children, rows, validity(column.array)).array)
         case "array":
+            column = _compact(column)
             return Column(wanted, with_items(column, _fit(items_of(column), wanted.type.value_field)).array)
         case "map":
+            column = _compact(column)
             values = _fit(map_values_of(column), wanted.type.item_field)
             return Column(wanted, with_map_values(column, values).array)
         case "number":
             return Column(wanted, _number(column, wanted))
         case _:
             return Column(wanted, pc.cast(column.array, wanted.type, safe=False))
+
+
+def _compact(column: Column) -> Column:
+    """Return lists or maps without items that none of them has, because these were not looked at for the schema."""
+    array = column.array
+    items = array.items if pa.types.is_map(column.field.type) else array.values
+    if not array.offset and not array.null_count and len(items) == array.offsets[-1].as_py():
+        return column
+    return Column(column.field, array.take(pa.array(range(len(array)), pa.int64())))
 
 
 def _number(column: Column, wanted: pa.Field) -> pa.Array:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,8 +16,8 @@ from gluepot.frames.chunk import is_choice
 
 _KEY = b"gluepot.integers"
 FITS_DOUBLE = {_KEY: b"fit a double"}
-_SAFE = 2**53  # every integer up to here is a double, and most beyond are not
-_LIMIT = 2.0**63
+MOST = 2**53
+"""Doubles hold every integer up to here. They hold some beyond, but not in the digits that a double is printed with."""
 
 
 def fits_double(field: pa.Field) -> bool:
@@ -35,12 +34,7 @@ def are_exact(integers: pa.Array) -> bool:
         return True
     ends = pc.min_max(integers)
     low, high = ends["min"].as_py(), ends["max"].as_py()
-    if low is None or max(-low, high) <= _SAFE:
-        return True
-    values = integers.drop_null().to_numpy()
-    doubles = values.astype(np.float64)
-    within = doubles < _LIMIT  # the largest integers round to the limit, which is no integer of 64 bits
-    return bool(within.all() and (doubles.astype(np.int64) == values).all())
+    return low is None or bool(max(-low, high) <= MOST)
 
 
 def observed(batch: pa.RecordBatch, *, keep_choices: bool = False) -> pa.Schema:
@@ -68,8 +62,8 @@ def all_fit(field: pa.Field, array: pa.Array) -> bool:
 
 
 def marked(field: pa.Field) -> pa.Field:
-    """Return a field with marks at all integers in it."""
-    return _changed(field, _marked, keep_choices=False)
+    """Return a field with marks at all integers in it but those beside doubles in one choice."""
+    return _changed(field, _marked, keep_choices=True)
 
 
 def unmarked_field(field: pa.Field) -> pa.Field:
@@ -82,7 +76,7 @@ def assumed(schema: pa.Schema) -> pa.Schema:
 
     For schemas that say how to read later values and hold none themselves, such as those of a stream so far.
     """
-    return pa.schema([_changed(field, _marked, keep_choices=True) for field in schema])
+    return pa.schema(map(marked, schema))
 
 
 def unmarked(schema: pa.Schema) -> pa.Schema:

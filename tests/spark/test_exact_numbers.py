@@ -41,7 +41,9 @@ def test_parquet_files_that_disagree_are_written_with_all_digits(glue_context, t
     folder = tmp_path / "in"
     folder.mkdir()
     for name, values in {"a": pa.array([ID]), "b": pa.array([0.5]), "c": pa.array([OTHER])}.items():
-        pq.write_table(pa.table({"id": values, "small": values.cast(pa.int32(), safe=False)}), folder / f"{name}.parquet")
+        pq.write_table(
+            pa.table({"id": values, "small": values.cast(pa.int32(), safe=False)}), folder / f"{name}.parquet"
+        )
     frame = _read(glue_context, folder, "parquet")
     assert frame.count() == 3
     for choice, names in {"make_cols": ["id_long", "id_double"], "cast:string": ["id"]}.items():

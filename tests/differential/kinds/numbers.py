@@ -7,7 +7,6 @@ Avro, in random cuts into batches, tasks and files.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,13 +17,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gluepot.connectors.files.contracts import OpenFile
-from gluepot.connectors.files.formats.avro import AvroInputFormat
-from gluepot.connectors.files.formats.parquet.read import ParquetInputFormat
 from gluepot.engine.row_files import RowFolders, rewritten, write_rows
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import columns_of
@@ -33,11 +28,11 @@ from gluepot.frames.rows import plain_values
 from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
 from gluepot.frames.transforms.resolve_choice import ResolveChoice
 from tests.differential.kind import Difference, Round, World
+from tests.differential.typed_numbers import EDGES, Check, names_of, typed_case
 from tests.unit.files.sink.drifting import Table
 
 LONG = range(-(2**63), 2**63)
 _DIGITS = 38
-_EDGES = [2**53, 2**53 + 1, 2**53 + 2, 2**60, 2**63 - 1, 2**63 - 1024, 1580661436132757507]
 _BEYOND = [2**63, 2**64 - 1, 2**64, 10**20, 10**38 - 1, 10**38, 10**39 + 7]
 _FRACTIONS = ["0.5", "-0.5", "5.0", "1e3", "1.5e300", "0.1234567890123456789", "9007199254740993.0", "-0.0", "1E-7"]
 
@@ -80,7 +75,7 @@ class Kind:
             for check in _json_case(random, columns, world.folder / f"json-{at}"):
                 _count(result, check)
         for at in range(6):
-            for check in _typed_case(random, world.folder / f"typed-{at}"):
+            for check in typed_case(random, world.folder / f"typed-{at}"):
                 _count(result, check)
         if random.random() < self.share_of_spark:
             for check in _spark_case(random, world):
@@ -89,17 +84,6 @@ class Kind:
 
     share_of_spark = 0.05
     """How many rounds also run through Spark, which takes longer than all other cases of the round."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What one way made of one column."""
-
-    way: str
-    case: str
-    ours: Any
-    expected: str
-    is_right: bool
 
 
 def _count(result: Round, check: Check) -> None:
@@ -115,7 +99,7 @@ def _count(result: Round, check: Check) -> None:
 def _column(random: Random, rows: int) -> Column:
     flavours: dict[str, Callable[[], Value]] = {
         "small": lambda: Number(str(random.randint(-9, 9))),
-        "long": lambda: Number(str(random.choice([-1, 1]) * random.choice(_EDGES))),
+        "long": lambda: Number(str(random.choice([-1, 1]) * random.choice(EDGES))),
         "any": lambda: Number(str(random.randint(-(2**63), 2**63 - 1))),
         "beyond": lambda: Number(str(random.choice([-1, 1]) * random.choice(_BEYOND))),
         "fraction": lambda: Number(random.choice(_FRACTIONS)),
@@ -243,7 +227,7 @@ def _ways(columns: dict[str, Column], tasks: Sequence[Sequence[Chunk]], case: st
     schema = unmarked(reduce(merge_schemas, merged, pa.schema([])))
     chunks = [chunk for some in tasks for chunk in some]
     aligned = pa.concat_batches([align(chunk.batch, schema) for chunk in chunks])
-    kinds = {name: _names(schema.field(name)) for name in columns}
+    kinds = {name: names_of(schema.field(name)) for name in columns}
     for name, column in columns.items():
         expected = _simple_kinds(column.values) or {"null"}
         yield Check(f"type of {name}", case, kinds[name], str(sorted(expected)), set(kinds[name]) == expected)
@@ -288,17 +272,6 @@ def _cast_apart(
     batches = [step(chunk).batch for chunk in chunks]
     schema = reduce(merge_schemas, (batch.schema for batch in batches))
     return ((batch, schema) for batch in batches)
-
-
-def _names(field: pa.Field) -> list[str]:
-    inner = field
-    if field.metadata is None and pa.types.is_struct(field.type):
-        inner = field.type.field("n")
-    elif pa.types.is_list(field.type):
-        inner = field.type.value_field
-    if pa.types.is_struct(inner.type):
-        return [one.name for one in inner.type]
-    return [{"int64": "long", "decimal128(38, 0)": "decimal"}.get(str(inner.type), str(inner.type))]
 
 
 def _values(
@@ -357,9 +330,7 @@ def _row_files(
             yield _check("toDF", name, column, case, got, _is)
 
 
-def _stream_case(
-    random: Random, columns: dict[str, Column], records: Sequence[bytes], folder: Path
-) -> Iterator[Check]:
+def _stream_case(random: Random, columns: dict[str, Column], records: Sequence[bytes], folder: Path) -> Iterator[Check]:
     """Write batches of several tasks to one table, as a stream does, and look for each value in all columns."""
     table = Table.of(folder / "table", random.choice(["widen", "columns", "string"]))
     known: pa.Schema | None = None
@@ -369,7 +340,7 @@ def _stream_case(
             decoder = JsonDecoder(known)
             rows = [batch[at] for at in cut]
             tasks.append(decoder.decode([records[at] for at in rows], rows, "s", "0").batch)
-            known = decoder.schema if random.random() < 0.5 else known  # noqa: PLR2004  half of the time
+            known = decoder.schema if random.random() < 0.5 else known
         table.write(*tasks)
     written = {row["id"]: row for row in table.rows()}
     case = f"batches {table.batches} policy {table.policy.default.value} {[one.decode() for one in records]}"
@@ -386,118 +357,12 @@ def _stream_case(
         yield _check("table", name, column, case, there, _is)
 
 
-# Parquet and Avro
-
-
-_TYPES = {
-    "int": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "uint64": pa.uint64(),
-    "decimal(20,0)": pa.decimal128(20, 0),
-    "decimal(38,2)": pa.decimal128(38, 2),
-    "decimal(38,30)": pa.decimal128(38, 30),
-    "string": pa.string(),
-}
-
-
-def _typed_value(random: Random, kind: str) -> Any:
-    match kind:
-        case "int":
-            return random.choice([0, 5, -(2**31), 2**31 - 1])
-        case "long":
-            return random.choice([5, -5, *_EDGES]) if random.random() < 0.5 else random.randint(-99, 99)  # noqa: PLR2004
-        case "float":
-            return random.choice([0.5, 16777216.0, 5.0])
-        case "double":
-            return random.choice([0.5, 5.0, 1e300, 9007199254740992.0])
-        case "uint64":
-            return random.choice([5, 2**64 - 1, 2**63])
-        case "string":
-            return random.choice(["x", "12"])
-        case _:
-            scale = int(kind.partition(",")[2].rstrip(")"))
-            return Decimal(random.randint(-(10**8), 10**8)).scaleb(-scale)
-
-
-def _typed_case(random: Random, folder: Path) -> Iterator[Check]:
-    """Read files of Parquet or Avro that disagree about a type, each value against what was written."""
-    is_avro = random.random() < 0.4  # noqa: PLR2004
-    usable = ["int", "long", "float", "double", "string"] if is_avro else list(_TYPES)
-    kinds = random.choices(random.sample(usable, k=2), k=random.randint(1, 4))
-    files = [[None if random.random() < 0.2 else _typed_value(random, kind) for _ in range(3)] for kind in kinds]  # noqa: PLR2004
-    chunks: list[list[Chunk]] = []
-    for kind, values in zip(kinds, files, strict=True):
-        if is_avro:
-            chunks.append(_read_avro(random, kind, values))
-        else:
-            chunks.append(_read_parquet(pa.table({"v": pa.array(values, _TYPES[kind])})))
-    case = f"{'avro' if is_avro else 'parquet'} {list(zip(kinds, files, strict=True))}"
-    schema = unmarked(
-        reduce(merge_schemas, (observed(chunk.batch) for some in chunks for chunk in some), pa.schema([]))
-    )
-    aligned = pa.concat_batches([align(chunk.batch, schema) for some in chunks for chunk in some])
-    got = plain_values(columns_of(aligned)[0])
-    flat = [value for values in files for value in values]
-    right = len(got) == len(flat) and all(map(_equal, got, flat))
-    yield Check("rows", case, got, str(flat), right)
-    has_inexact = any(kind == "long" and any(v is not None and abs(v) > 2**53 for v in values)
-                      for kind, values in zip(kinds, files, strict=True))  # fmt: skip
-    if set(kinds) == {"long", "double"}:
-        names = _names(schema.field("v"))
-        expected = ["long", "double"] if has_inexact else ["double"]
-        yield Check("type", case, names, str(expected), names == expected)
-    casts = ResolveChoice([("v", "cast:string")]).bound(None)
-    texts = [text for some in chunks for chunk in some for text in casts(chunk).batch.column(0).to_pylist()]
-    yield Check("cast:string", case, texts, str(flat), all(map(_equal_text, texts, flat)))
-    table = Table.of(folder / "table")
-    tasks = [
-        pa.record_batch([pa.array(range(first, first + 3)), chunk.batch.column(0)],
-                        schema=pa.schema([pa.field("id", pa.int64()), chunk.batch.schema.field(0)]))
-        for first, some in zip(range(0, 99, 3), chunks, strict=False) for chunk in some
-    ]  # fmt: skip
-    table.write(*tasks)
-    written = {row.pop("id"): list(row.values()) for row in table.rows()}
-    there = [written.get(at, [])[:1] for at in range(len(flat))]
-    values = [one[0] if one else None for one in there]
-    yield Check("table", case, values, str(flat), all(map(_equal_text, values, flat)))
-
-
-def _equal(got: Any, value: Any) -> bool:
-    if got is None or value is None:
-        return got is value
-    return got == value if isinstance(value, str) else not isinstance(got, str) and Decimal(got) == Decimal(value)
-
-
-def _equal_text(got: Any, value: Any) -> bool:
-    if got is None or value is None or isinstance(value, str):
-        return bool(got == value)
-    return float(got) == value if isinstance(value, float) else Decimal(got) == value
-
-
-def _read_parquet(table: pa.Table) -> list[Chunk]:
-    file = io.BytesIO()
-    pq.write_table(table, file)
-    file.seek(0)
-    return list(ParquetInputFormat().reader().read(OpenFile(file, "file", "")))
-
-
-def _read_avro(random: Random, kind: str, values: Sequence[Any]) -> list[Chunk]:
-    union = ["null", kind] if random.random() < 0.5 else ["null", *dict.fromkeys([kind, "double"])]  # noqa: PLR2004
-    schema = {"type": "record", "name": "r", "fields": [{"name": "v", "type": union}]}
-    file = io.BytesIO()
-    fastavro.writer(file, schema, [{"v": None if value is None else (kind, value)} for value in values])
-    file.seek(0)
-    return list(AvroInputFormat().reader().read(OpenFile(file, "file", "")))
-
-
 # Spark
 
 
 def _spark_case(random: Random, world: World) -> Iterator[Check]:
     """Read JSON files through a GlueContext."""
-    from awsglue.context import GlueContext  # noqa: PLC0415  # most rounds do not need Java
+    from awsglue.context import GlueContext  # most rounds do not need Java
 
     glue = GlueContext(world.spark().sparkContext)
     columns = {name: _column(random, 40) for name in "abcdefgh"}

@@ -78,7 +78,7 @@ def test_each_kind_of_number_has_an_alternative(decoder):
 
 
 def test_digits_stay_within_structs_and_lists(decoder):
-    texts = ['{"n":[%d]}' % ID, '{"n":[0.5,null]}']
+    texts = [f'{{"n":[{ID}]}}', '{"n":[0.5,null]}']
     assert _values(_read(decoder, *texts)) == [{"n": [ID]}, {"n": [0.5, None]}]
 
 

@@ -26,6 +26,7 @@ from gluepot.commit.rollup import (
 from gluepot.connectors.files.sink.layout import COMMITS, write_and_generation
 from gluepot.connectors.values import CommitKey
 from gluepot.core.storage import Storage
+from gluepot.frames.schema import unmarked
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Published:
             schemas += (one for one in (summary.schema, found) if one is not None)
             keys |= dict.fromkeys([*summary.partition_keys, *partition_keys(records)])
         known = merged(schemas)
-        return pa.schema([]) if known is None else known, list(keys)
+        return pa.schema([]) if known is None else unmarked(known), list(keys)
 
     def recorded_columns(self, before: CommitKey, emptied: frozenset[str] = frozenset()) -> Sequence[bytes]:
         """Return the distinct column records that were written before a write's batch, oldest first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from gluepot.connectors.files.sink.names import published_name
 from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
 from gluepot.core.errors import CheckpointError
 from gluepot.core.stored_json import UNFIT, parsed_json
-from gluepot.frames.schema import merge_schemas
+from gluepot.frames.schema import merge_known, merge_schemas
 
 _VERSION = 1
 _NOTHING = "nothing"
@@ -133,7 +133,7 @@ class CommitRecord:
             bytes_in=sum(part.bytes_in for part in parts),
             rejected=dict(rejected),
             schema=_merged(part.schema for part in parts),
-            source_schema=_merged(part.source_schema for part in parts),
+            source_schema=_merged((part.source_schema for part in parts), merge_known),
             columns=_distinct(part.columns for part in parts),
             work=manifest.work,
             previous=manifest.previous,
@@ -265,13 +265,15 @@ def input_text(ranges: Iterable[SourceRange], offsets_digest: str) -> str:
     return offsets_digest if text == _NO_RANGES else text
 
 
-def _merged(schemas: Iterable[bytes | None]) -> bytes | None:
+def _merged(
+    schemas: Iterable[bytes | None], merge: Callable[[pa.Schema, pa.Schema], pa.Schema] = merge_schemas
+) -> bytes | None:
     known = [pa.ipc.read_schema(pa.py_buffer(one)) for one in schemas if one is not None]
     if not known:
         return None
     merged = pa.schema([])
     for one in known:
-        merged = merge_schemas(merged, one)
+        merged = merge(merged, one)
     return bytes(merged.serialize())
 
 

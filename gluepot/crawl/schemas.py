@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import is_choice
-from gluepot.frames.schema import merge_schemas
+from gluepot.frames.schema import merge_known
 from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
 from gluepot.frames.schema.merge import family
 
@@ -44,7 +44,7 @@ def merged(schemas: Iterable[pa.Schema]) -> pa.Schema:
             held = one
         elif one is not held and not one.equals(held):
             spelled = {name: field.name for name, field in _by_name(held).items()}
-            held = merge_schemas(held, pa.schema([_respelled(field, spelled) for field in one]))
+            held = merge_known(held, pa.schema([_respelled(field, spelled) for field in one]))
     return pa.schema([]) if held is None else held
 
 

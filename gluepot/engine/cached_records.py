@@ -15,7 +15,7 @@ from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInpu
 from gluepot.engine.row_frames import RowFrame
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.packing import pack
-from gluepot.frames.schema import merge_schemas
+from gluepot.frames.schema import merge_schemas, observed, unmarked
 from gluepot.frames.transforms import Step
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class KeptRecords:
                 told = _collected(kept)
                 schemas = (pa.ipc.read_schema(pa.py_buffer(row.schema)) for row in told if row.schema is not None)
                 self._records = sum(row.records for row in told)
-                self._input = PackedInput(kept.select("chunk"), reduce(merge_schemas, schemas, pa.schema([])))
+                self._input = PackedInput(kept.select("chunk"), unmarked(reduce(merge_schemas, schemas, pa.schema([]))))
             return self._input
 
     def release(self) -> None:
@@ -143,7 +143,7 @@ def _told_and_packed(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
     """Yield each chunk, packed, with its number of records, and with its schema if the chunk before had another one."""
     told: pa.Schema | None = None
     for chunk in chunks:
-        schema = chunk.batch.schema
+        schema = observed(chunk.batch)
         is_new = told is None or not schema.equals(told, check_metadata=True)
         told = schema
         columns = {

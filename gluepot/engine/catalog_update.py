@@ -19,7 +19,7 @@ from gluepot.connectors.values import ManifestPart
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import canonical_url
-from gluepot.frames.schema import merge_fields, merge_schemas, without_nulls
+from gluepot.frames.schema import merge_known, without_nulls
 from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def update(catalog: Catalog, target: CatalogTarget, paths: Sequence[str], parts:
     schemas = [pa.ipc.read_schema(pa.py_buffer(part.schema)) for part in parts if part.schema is not None]
     if not paths or not schemas:
         return
-    merged = reduce(merge_schemas, schemas)
+    merged = reduce(merge_known, schemas)
     written = without_nulls(pa.RecordBatch.from_pylist([], schema=merged)).schema  # files have no such columns either
     place = f"nameSpace: {target.database}, table: {target.table}, catalogId: None"
     _say(f"Attempting to fast-forward updates to the Catalog - {place}")
@@ -159,7 +159,7 @@ def _widened(known: Column, field: pa.Field) -> Column:
         before = pa.field(field.name, arrow_of_hive(known.type))
     except ConfigError:
         return known  # another tool wrote this type, and we do not know it
-    name = hive_name(merge_fields(before, field))
+    name = hive_name(merge_known(pa.schema([before]), pa.schema([field])).field(0))
     # Tools name one type differently, such as `varchar(20)` and `string`. A type that can hold the values stays.
     return known if name == hive_name(before) else replace(known, type=name)
 

@@ -27,7 +27,7 @@ from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInpu
 from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
-from gluepot.frames.schema import align, merge_schemas, without_nulls
+from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.quality.measures import Measure, Measured
 from gluepot.quality.measures import measure as measure_batch
@@ -186,13 +186,13 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
     def schemas(work: task.Work) -> Iterator[bytes]:
         merged = pa.schema([])
         for chunk in work.chunks:
-            merged = merge_schemas(merged, chunk.batch.schema)
+            merged = merge_schemas(merged, observed(chunk.batch))
         yield merged.serialize().to_pybytes()
 
     merged = pa.schema([])
     for found in _run(spark, pipeline, schemas, in_order=False):
         merged = merge_schemas(merged, pa.ipc.read_schema(pa.py_buffer(found)))
-    return merged
+    return unmarked(merged)
 
 
 def measure(spark: SparkSession, pipeline: Pipeline, measures: Sequence[Measure]) -> Measured:

@@ -24,7 +24,7 @@ from gluepot.core.errors import PermanentError
 from gluepot.engine.task import good_rows
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import batch_of
-from gluepot.frames.schema import align, merge_schemas, without_nulls
+from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
 from gluepot.frames.sizes import memory_bytes
 
 # Rows are gathered until their columns take this much, and then become a row group: few enough for a task to hold, and
@@ -249,7 +249,7 @@ def write_rows(chunks: Iterable[Chunk], folders: RowFolders) -> Written:
 
     try:
         for batch in good_rows(counted()):
-            merged = merge_schemas(merged, batch.schema)
+            merged = merge_schemas(merged, observed(batch))
             rows = without_nulls(batch)
             is_written = is_written and are_written(rows.schema) and files.add(rows)
     finally:
@@ -331,7 +331,7 @@ class _Files:
         if not gathered:
             return
         known = pa.schema([]) if self._open is None else self._open.schema
-        schema = reduce(merge_schemas, (one.schema for one in gathered), known)
+        schema = unmarked(reduce(merge_schemas, (observed(one, keep_choices=True) for one in gathered), known))
         rows = pa.Table.from_batches([align(one, schema) for one in gathered], schema).combine_chunks()
         is_full = self._open is not None and self._open.in_memory and not self._folders.has_room()
         if self._open is not None and not self._open.in_memory and self._folders.disk_is_full():

@@ -25,7 +25,7 @@ from gluepot.engine.native.writes import write_answers
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.plain_files import PlainFiles, plain_files
 from gluepot.engine.row_files import NoRoom, RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
-from gluepot.frames.schema import merge_schemas
+from gluepot.frames.schema import merge_schemas, unmarked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,7 +97,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
         if (plain := plain_files(pipeline, folders)) is not None:
             return _of_plain(spark, plain, folders)
         found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, folders))
-        schema = reduce(merge_schemas, (one.schema for one in found), pa.schema([]))
+        schema = unmarked(reduce(merge_schemas, (one.schema for one in found), pa.schema([])))
         rows, frame, stored = None, None, storable(schema)
         if all(one.files is not None for one in found) and len(stored):
             with suppress(NoRoom):

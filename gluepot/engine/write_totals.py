@@ -12,7 +12,7 @@ import pyarrow as pa
 from gluepot.commit import Target
 from gluepot.connectors.values import AlreadyCommitted, Committed, ManifestPart, StagedFile
 from gluepot.core.datasets import Dataset
-from gluepot.frames.schema import merge_schemas
+from gluepot.frames.schema import merge_known
 from gluepot.frames.schema.changes import ColumnChange, column_changes
 from gluepot.quality.results import Checked
 
@@ -80,7 +80,7 @@ class RecordSchema:
         for part in parts:
             if part.source_schema is not None:
                 seen = pa.ipc.read_schema(pa.py_buffer(part.source_schema))
-                self.known = seen if self.known is None else merge_schemas(self.known, seen)
+                self.known = seen if self.known is None else merge_known(self.known, seen)
         return [] if before is None or self.known is None else column_changes(before, self.known)
 
 

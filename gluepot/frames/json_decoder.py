@@ -18,10 +18,13 @@ from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.payloads import Payloads
 from gluepot.frames.records import JoinedRecords, join
 from gluepot.frames.refusal import Refusal, refused
-from gluepot.frames.schema import align, concat, merge_schemas
+from gluepot.frames.schema import align, concat, grown
 
 # A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
 _PIECE_RECORDS = 512
+# How often all records of a chunk are read again with a grown schema, which is faster than to join pieces. A column of
+# integers may become double and then a choice.
+_REREADS = 2
 # Up to this many records are read faster one by one. The kernel stops when it has left out so many odd ones. Where it
 # meets more, the number doubles, up to all records of a chunk.
 _FEW_RECORDS = 16
@@ -32,7 +35,9 @@ class JsonDecoder:
 
     A field keeps the widest type that it ever had: null, then boolean, long, double, string, struct or list; a choice
     if records disagree. Text stays text, even if it looks like a number or a date. Numbers of a field are long until
-    one has a fraction, an exponent or more than 64 bits; from then on they are double.
+    one has a fraction or an exponent; from then on they are double. An integer that a double does not hold exactly
+    stays long, and so the field is a choice of both. Integers beyond 64 bits are decimal(38,0), those of more than 38
+    digits are text (docs/decisions/0063).
 
     Args:
         schema: the schema to start from, such as the schema of the stream so far, with types as this class makes them.
@@ -72,7 +77,7 @@ class JsonDecoder:
         records = values if isinstance(values, Payloads) else list(values)
         batches: list[pa.RecordBatch] = []
         refusals: list[tuple[int, Refusal]] = []
-        at, once_more = 0, True
+        at, rereads = 0, _REREADS
         while at < len(records) or not batches:
             known = self._known_records()
             if known is None:
@@ -89,14 +94,15 @@ class JsonDecoder:
                 batches.append(reading.batch)
                 break
             batch, refused = self._read_any([records[index] for index in reading.odd])
-            if once_more and not self.schema.equals(known.schema, check_metadata=True):
-                once_more = False  # with the grown schema, reading again is faster than joining pieces
+            if rereads and not self.schema.equals(known.schema, check_metadata=True):
+                rereads -= 1
                 continue
             refused = [(reading.odd[index], refusal) for index, refusal in refused]
-            batches.append(align(_in_order(reading, at, batch, {index for index, _ in refused}), self.schema))
+            rows = self._learned(_in_order(reading, at, batch, {index for index, _ in refused}))
+            batches.append(align(rows, self.schema))
             refusals += refused
             at = reading.stop
-        return batches[0] if len(batches) == 1 else align(concat(batches), self.schema), refusals
+        return batches[0] if len(batches) == 1 else align(self._learned(concat(batches)), self.schema), refusals
 
     def _known_records(self) -> KnownRecords | None:
         """Return the kernel for the present schema; None if no kernel can read it."""
@@ -159,7 +165,9 @@ class JsonDecoder:
 
     def _learned(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Take in the schema of some rows; they are aligned with it only if they are kept as they were read."""
-        merged = merge_schemas(self.schema, batch.schema)
+        if batch.schema.equals(self.schema, check_metadata=True):
+            return batch
+        merged = grown(self.schema, [batch])
         if not merged.equals(self.schema, check_metadata=True):  # a kernel is kept for as long as its schema
             self.schema = merged
         return batch

@@ -21,7 +21,11 @@
 #endif
 
 /* The order in which json_kernel.py counts them. */
-enum kind { NOTHING, BOOLEAN, LONG, DOUBLE, TEXT, OBJECT, LIST, CHOICE, KINDS };
+enum kind { NOTHING, BOOLEAN, LONG, DOUBLE, TEXT, OBJECT, LIST, CHOICE, BIG, KINDS };
+
+/* An integer beyond 64 bits: decimal(38,0) of Arrow, of 16 bytes. */
+__extension__ typedef unsigned __int128 Big;
+enum { BIG_DIGITS = 38 };
 
 typedef struct {
     char *bytes;
@@ -82,7 +86,7 @@ static inline int put_offset(Column *column, size_t offset) {
 /* ---- Rows ---- */
 
 static int add_null(Column *column) {
-    static const char zeros[8] = {0};
+    static const char zeros[sizeof(Big)] = {0};
     if (column->nulls == 0) {
         if (!has_room(&column->valid, (size_t)column->rows)) return 0;
         memset(column->valid.bytes, 1, (size_t)column->rows);
@@ -97,6 +101,8 @@ static int add_null(Column *column) {
     case LONG:
     case DOUBLE:
         return put(&column->data, zeros, 8);
+    case BIG:
+        return put(&column->data, zeros, sizeof(Big));
     case TEXT:
         return put_offset(column, column->data.length);
     case LIST:
@@ -138,6 +144,9 @@ static void cut(Column *column, int64_t rows) {
     case LONG:
     case DOUBLE:
         column->data.length = (size_t)rows * 8;
+        break;
+    case BIG:
+        column->data.length = (size_t)rows * sizeof(Big);
         break;
     case TEXT:
         column->data.length = (size_t)cut_offsets(column, rows);
@@ -282,6 +291,31 @@ static const char *read_long(Column *column, const char *at) {
     return add_row(column) && put(&column->data, &value, sizeof value) ? stop : NULL;
 }
 
+/* Read an integer that has no 64 bits, but at most 38 digits. */
+static const char *read_big(Column *column, const char *at) {
+    int is_negative = *at == '-';
+    at += is_negative;
+    Big value = 0;
+    const char *stop = at;
+    for (; is_digit(*stop) && stop - at <= BIG_DIGITS; stop++) value = 10 * value + (Big)(*stop - '0');
+    if (stop == at || stop - at > BIG_DIGITS || *at == '0') return NULL;
+    if (*stop == '.' || *stop == 'e' || *stop == 'E') return NULL;
+    if (value <= (Big)INT64_MAX + (Big)is_negative) return NULL;
+    if (is_negative) value = 0 - value;
+    return add_row(column) && put(&column->data, &value, sizeof value) ? stop : NULL;
+}
+
+/* Return the kind of the number that begins here; NOTHING for an integer of more than 38 digits. */
+static enum kind kind_of_number(const char *at) {
+    int is_negative = *at == '-';
+    at += is_negative;
+    uint64_t magnitude = 0;
+    const char *stop = read_digits(at, &magnitude);
+    if (*stop == '.' || *stop == 'e' || *stop == 'E') return DOUBLE;
+    if (stop - at <= 19 && magnitude <= (uint64_t)INT64_MAX + (uint64_t)is_negative) return LONG;
+    return stop - at <= BIG_DIGITS ? BIG : NOTHING;
+}
+
 static const char *read_double(Column *column, const char *at) {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -293,6 +327,7 @@ static const char *read_double(Column *column, const char *at) {
     if (stop == at || (*at == '0' && stop - at > 1)) return NULL;
     Py_ssize_t digit_count = stop - at;
     int64_t exponent = 0;
+    int is_integer = *stop != '.' && *stop != 'e' && *stop != 'E';
     if (*stop == '.') {
         at = stop + 1;
         stop = read_digits(at, &digits);
@@ -316,6 +351,7 @@ static const char *read_double(Column *column, const char *at) {
         value = exponent < 0 ? (double)digits / powers[-exponent] : (double)digits * powers[exponent];
         if (is_negative) value = -value;
     } else {
+        if (is_integer) return NULL; /* beyond 2^53, so that digits may be lost */
         char *ended;
         value = PyOS_string_to_double(number, &ended, NULL);
         if (ended != stop || !isfinite(value)) return NULL;
@@ -455,9 +491,6 @@ static int begins(enum kind kind, char first) {
     switch (kind) {
     case BOOLEAN:
         return first == 't' || first == 'f';
-    case LONG:
-    case DOUBLE:
-        return first == '-' || is_digit(first);
     case TEXT:
         return first == '"';
     case OBJECT:
@@ -469,11 +502,22 @@ static int begins(enum kind kind, char first) {
     }
 }
 
+/* Return which kind of alternative has a number: doubles also take integers where no alternative has these. */
+static enum kind numeric_alternative(const Column *column, const char *at) {
+    if (*at != '-' && !is_digit(*at)) return NOTHING;
+    enum kind kind = kind_of_number(at);
+    for (Py_ssize_t i = 0; kind == LONG && i < column->child_count; i++)
+        if (column->children[i].kind == LONG) return LONG;
+    return kind == LONG ? DOUBLE : kind;
+}
+
 static const char *read_choice(Reader *reader, Column *column, const char *at) {
     const char *stop = NULL;
+    enum kind numeric = numeric_alternative(column, at);
     for (Py_ssize_t i = 0; i < column->child_count; i++) {
         Column *alternative = &column->children[i];
-        if (stop == NULL && begins(alternative->kind, *at)) {
+        int is_number = numeric != NOTHING && alternative->kind == numeric;
+        if (stop == NULL && (is_number || begins(alternative->kind, *at))) {
             stop = read_value(reader, alternative, at);
             if (stop == NULL) return NULL;
         } else if (!add_null(alternative)) {
@@ -492,6 +536,8 @@ static const char *read_value(Reader *reader, Column *column, const char *at) {
         return read_long(column, at);
     case DOUBLE:
         return read_double(column, at);
+    case BIG:
+        return read_big(column, at);
     case TEXT:
         return read_text(column, at, reader->end);
     case OBJECT:
@@ -558,7 +604,7 @@ static int append_columns(PyObject *list, const Column *column) {
     int done = append_taken(buffers, column->nulls ? packed(&column->valid) : Py_NewRef(Py_None));
     if (column->kind == TEXT || column->kind == LIST) done = done && append_taken(buffers, copied(&column->offsets));
     if (column->kind == BOOLEAN) done = done && append_taken(buffers, packed(&column->data));
-    if (column->kind == LONG || column->kind == DOUBLE || column->kind == TEXT)
+    if (column->kind == LONG || column->kind == DOUBLE || column->kind == TEXT || column->kind == BIG)
         done = done && append_taken(buffers, copied(&column->data));
     if (!done) {
         Py_DECREF(buffers);
@@ -605,7 +651,7 @@ static int set_up(Column *column, PyObject *shape) {
     PyObject *children;
     if (!PyArg_ParseTuple(shape, "iy#O!", &kind, &key, &key_length, &PyTuple_Type, &children)) return 0;
     Py_ssize_t count = PyTuple_Size(children);
-    if (kind < 0 || kind >= KINDS || (kind == LIST ? count != 1 : kind < OBJECT && count != 0)) {
+    if (kind < 0 || kind >= KINDS || (kind == LIST ? count != 1 : (kind < OBJECT || kind == BIG) && count != 0)) {
         PyErr_SetString(PyExc_ValueError, "no such column");
         return 0;
     }

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.frames.chunk import is_choice
+from gluepot.frames.objects import BIG
 from gluepot.frames.payloads import Lines, Payloads
 
 try:
@@ -20,8 +21,9 @@ except ImportError:  # built without a C compiler; other code reads the records
 
 IS_COMPILED = _compiled is not None
 
-_SCALARS = (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string())
-_OBJECT, _LIST, _CHOICE = range(len(_SCALARS), len(_SCALARS) + 3)  # with the scalars the order of `enum kind`
+# The order of `enum kind`.
+_OBJECT, _LIST, _CHOICE = range(5, 8)
+_SCALARS = {pa.null(): 0, pa.bool_(): 1, pa.int64(): 2, pa.float64(): 3, pa.string(): 4, BIG: 8}
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
 
 _Shape = tuple[int, bytes, tuple["_Shape", ...]]
@@ -101,7 +103,7 @@ def _shape(field: pa.Field) -> _Shape:
         return _CHOICE if is_choice(field) else _OBJECT, key, tuple(map(_shape, kind))
     if pa.types.is_list(kind):
         return _LIST, key, (_shape(kind.value_field),)
-    return _SCALARS.index(kind), key, ()
+    return _SCALARS[kind], key, ()
 
 
 def _tree(kind: pa.DataType) -> _Tree:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
@@ -9,19 +11,23 @@ import pyarrow.json
 from gluepot.frames.columns import Column, children_of, columns_of, items_of
 from gluepot.frames.json_footprint import MAX_DEPTH
 from gluepot.frames.records import JoinedRecords
+from gluepot.frames.schema.integers import MOST
 
+_LONG_INTEGER = re.compile(rb"(?<![0-9.eE+])[0-9]{16,}(?![0-9.eE])")
 _MAX_BLOCK_BYTES = 2**31 - 1  # pyarrow keeps the block size in an int32
 
 
-def read_uniform(records: JoinedRecords, known: pa.Schema) -> pa.RecordBatch | None:
+def read_uniform(records: JoinedRecords, known: pa.Schema, *, exactly: bool = True) -> pa.RecordBatch | None:
     """Return the records as a batch with the fields of `known` first, followed by new fields.
 
     Args:
         records: each starts with `{` and ends with `}`.
         known: types to read with, without choices. Other fields get the type of their values; text stays text.
+        exactly: whether an integer must not be rounded to a double; False if a script declares the doubles.
 
     Returns:
-        One row per record, or None if any record is malformed or disagrees with another one or with `known`.
+        One row per record, or None if any record is malformed or disagrees with another one or with `known`, or if an
+        integer may have been rounded to a double.
     """
     if not _is_fit(records.text):
         return None
@@ -41,7 +47,10 @@ def read_uniform(records: JoinedRecords, known: pa.Schema) -> pa.RecordBatch | N
         return None
     columns = columns_of(batch)
     # pyarrow takes NaN, Inf and Infinity for numbers; JSON has none of them. Digits too big for a double are an error.
-    return batch if all(map(_is_sound, columns)) and all(map(_is_finite, columns)) else None
+    if not (all(map(_is_sound, columns)) and all(map(_is_finite, columns))):
+        return None
+    is_rounded = exactly and any(map(_has_large, columns)) and _LONG_INTEGER.search(records.text) is not None
+    return None if is_rounded else batch
 
 
 def _is_fit(text: bytes) -> bool:
@@ -122,3 +131,17 @@ def _is_finite(column: Column) -> bool:
     if pa.types.is_list(kind):
         return _is_finite(items_of(column))
     return not pa.types.is_floating(kind) or pc.all(pc.is_finite(column.array)).as_py() is not False
+
+
+def _has_large(column: Column) -> bool:
+    """Return whether a double is so large that it may be the rounded value of an integer."""
+    kind = column.field.type
+    if pa.types.is_struct(kind):
+        return any(map(_has_large, children_of(column)))
+    if pa.types.is_list(kind):
+        return _has_large(items_of(column))
+    if not pa.types.is_floating(kind):
+        return False
+    ends = pc.min_max(column.array)
+    low, high = ends["min"].as_py(), ends["max"].as_py()
+    return low is not None and max(-low, high) >= MOST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -14,22 +15,46 @@ from gluepot.frames.refusal import Refusal, no_value, not_utf8
 # Records up to this length are read without an estimate of their memory.
 LONG_BYTES = 256 << 10
 
+# orjson reads integers beyond 64 bits as doubles. None has fewer digits than these.
+_BIG = re.compile(rb"[:\[,\s](?:-[0-9]{19}|[0-9]{20})")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def read_record(value: bytes | None) -> dict[str, Any] | Refusal:
-    """Return the object a record holds. Of a key given twice the last value counts; NaN and Infinity are not JSON."""
+    """Return the object a record holds. Of a key given twice the last value counts; NaN and Infinity are not JSON.
+
+    Integers keep all their digits.
+    """
     if value is None:
         return no_value()
     if (refusal := oversize(value)) is not None:
         return refusal
     try:
-        document = orjson.loads(value)
+        document = loads(value)
     except orjson.JSONDecodeError as error:
         return _unreadable(value, error)
     if not isinstance(document, dict):
         return Refusal("not_an_object", f"The record is a JSON {_json_kind(document)}, not an object.")
     return document
+
+
+def loads(text: bytes) -> Any:
+    """Return the value of a JSON text, with integers of any size.
+
+    Raises:
+        orjson.JSONDecodeError: the text is not JSON, or has a number beyond all doubles.
+    """
+    document = orjson.loads(text)
+    # After orjson, which is stricter: Python's own reader also takes NaN, and surrogates without a partner.
+    return json.loads(text) if _BIG.search(text) else document
+
+
+def dumps(value: Any) -> bytes:
+    """Return the JSON of a value that `loads` returned, with all its digits."""
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:  # integers beyond 64 bits
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def oversize(value: bytes) -> Refusal | None:

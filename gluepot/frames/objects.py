@@ -11,15 +11,20 @@ import pyarrow as pa
 
 from gluepot.frames.columns import Column, batch_of, list_column, struct_column
 from gluepot.frames.schema.glue_types import TIMESTAMP
-from gluepot.frames.schema.merge import choice_field, family
+from gluepot.frames.schema.integers import MOST
+from gluepot.frames.schema.merge import choice_field, slot
 
+BIG = pa.decimal128(38, 0)
+"""The type of integers beyond 64 bits; those of more than 38 digits are text (docs/decisions/0063)."""
 _INT64 = range(-(2**63), 2**63)
+_BIG = range(1 - 10**38, 10**38)
 
 
 def batch_from_objects(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
     """Return one row per record; fields in the order first seen, types those of the values.
 
-    Integers beyond 64 bits make their field double. Absent and None are both null.
+    Integers are long. Where their field has floats, too, they are double if a double holds each of them exactly.
+    Integers beyond 64 bits are decimal(38,0), those of more than 38 digits are strings. Absent and None are both null.
 
     Raises:
         TypeError: Glue has no type for a value, or a key is not a string.
@@ -42,6 +47,11 @@ def _fields(records: Sequence[Mapping[str, Any] | None]) -> list[Column]:
 
 def _column(name: str, values: Sequence[Any]) -> Column:
     kinds = {_kind(of) for of in set(map(type, values))} - {"null"}
+    if "integer" in kinds:
+        values, kinds = _without_big(values, kinds)
+    if {"integer", "floating"} <= kinds and all(map(_fits_double, filter(_is_integer, values))):
+        kinds -= {"integer"}
+        values = [float(value) if _is_integer(value) else value for value in values]
     if not kinds:
         return Column(pa.field(name, pa.null()), pa.nulls(len(values)))
     if len(kinds) == 1:
@@ -49,13 +59,39 @@ def _column(name: str, values: Sequence[Any]) -> Column:
     return _choice(name, values, kinds)
 
 
+def _without_big(values: Sequence[Any], kinds: set[str]) -> tuple[Sequence[Any], set[str]]:
+    """Replace integers beyond 64 bits by decimals, or by texts; return the values and their kinds."""
+    integers = list(filter(_is_integer, values))
+    if min(integers) in _INT64 and max(integers) in _INT64:
+        return values, kinds
+    values = [_smaller(value) if _is_integer(value) else value for value in values]
+    return values, {_kind(of) for of in set(map(type, values))} - {"null"}
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _smaller(value: int) -> int | Decimal | str:
+    if value in _INT64:
+        return value
+    if value in _BIG:
+        return Decimal(value)
+    float(value)  # what no double comes near is refused, as it was before
+    return str(value)
+
+
+def _fits_double(value: int) -> bool:
+    return -MOST <= value <= MOST
+
+
 def _choice(name: str, values: Sequence[Any], kinds: set[str]) -> Column:
-    by_kind = {}
+    by_slot = {}
     for kind in kinds:
         column = _BUILDERS[kind]("", [value if _kind(type(value)) == kind else None for value in values])
-        by_kind[family(column.field.type)] = column
-    field = choice_field(name, [column.field for column in by_kind.values()])
-    children = [by_kind[family(one.type)].renamed(one.name) for one in field.type]
+        by_slot[slot(column.field.type)] = column
+    field = choice_field(name, [column.field for column in by_slot.values()])
+    children = [by_slot[slot(one.type)].renamed(one.name) for one in field.type]
     valid = pa.array([value is not None for value in values])
     return Column(field, struct_column("", children, len(values), valid).array)
 
@@ -68,7 +104,7 @@ def _kind(of: type) -> str:
     raise TypeError(f"a value of Python's {of.__name__} has no place in a record; use a type that JSON or Glue knows.")
 
 
-def _scalars(arrow_type: pa.DataType | None) -> Callable[[str, Sequence[Any]], Column]:
+def _scalars(arrow_type: pa.DataType) -> Callable[[str, Sequence[Any]], Column]:
     def build(name: str, values: Sequence[Any]) -> Column:
         array = pa.array(values, arrow_type)
         return Column(pa.field(name, array.type), array)
@@ -76,13 +112,12 @@ def _scalars(arrow_type: pa.DataType | None) -> Callable[[str, Sequence[Any]], C
     return build
 
 
-def _numbers(name: str, values: Sequence[Any]) -> Column:
-    whole = all(value is None or (isinstance(value, int) and value in _INT64) for value in values)
-    array = (
-        pa.array(values, pa.int64())
-        if whole
-        else pa.array([None if value is None else float(value) for value in values], pa.float64())
-    )
+def _decimals(name: str, values: Sequence[Decimal | None]) -> Column:
+    """Return decimals of as many digits as they need; integers beyond 64 bits are `BIG` whatever they need."""
+    array = pa.array(values)
+    kind = array.type
+    if kind.scale == 0 and pa.types.is_decimal128(kind) and max(map(abs, filter(None, values)), default=0) >= 2**63:
+        array = pa.array(values, BIG)
     return Column(pa.field(name, array.type), array)
 
 
@@ -99,8 +134,8 @@ def _lists(name: str, values: Sequence[Sequence[Any] | None]) -> Column:
 _KINDS: dict[type, str] = {
     type(None): "null",
     bool: "boolean",
-    int: "number",
-    float: "number",
+    int: "integer",
+    float: "floating",
     str: "string",
     dict: "struct",
     list: "array",
@@ -113,12 +148,13 @@ _KINDS: dict[type, str] = {
 }
 _BUILDERS: dict[str, Callable[[str, Sequence[Any]], Column]] = {
     "boolean": _scalars(pa.bool_()),
-    "number": _numbers,
+    "integer": _scalars(pa.int64()),
+    "floating": _scalars(pa.float64()),
     "string": _scalars(pa.string()),
     "struct": _structs,
     "array": _lists,
     "binary": _scalars(pa.binary()),
-    "decimal": _scalars(None),
+    "decimal": _decimals,
     "timestamp": _scalars(TIMESTAMP),
     "date": _scalars(pa.date32()),
 }

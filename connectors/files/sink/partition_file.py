@@ -16,7 +16,7 @@ from gluepot.connectors.files.sink.clashes import without_clashes
 from gluepot.connectors.files.sink.refused_rows import Origins
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
 from gluepot.connectors.values import StagedFile
-from gluepot.frames.schema import align, concat, merge_schemas
+from gluepot.frames.schema import align, concat, merge_schemas, observed, unmarked
 from gluepot.frames.sizes import memory_bytes
 
 
@@ -31,6 +31,8 @@ class FilePlan:
         task: ordinal of the task.
         partition_keys: names that no column in a file may have.
         target_size_bytes: a file that has reached this gets no further rows.
+        observes: whether schemas of written rows have the marks of `gluepot.frames.schema.observed`: a column may be
+            long in one file and double in another, and readers need to know whether double holds all of it.
     """
 
     format: OutputFormat
@@ -39,6 +41,7 @@ class FilePlan:
     task: int
     partition_keys: Sequence[str]
     target_size_bytes: int
+    observes: bool = False
 
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows as they are encoded."""
@@ -104,7 +107,7 @@ class PartitionFile:
         self._held, self.held_bytes = [], 0
         merged, stored = rows.schema, None
         if self._open is not None and self.plan.format.one_schema:
-            merged = merge_schemas(self._open.merged, rows.schema)
+            merged = unmarked(merge_schemas(self._open.merged, observed(rows, keep_choices=True)))
             stored = self.plan.storable(align(rows, merged))
             if stored.schema != self._open.stored:
                 self.end()
@@ -117,7 +120,7 @@ class PartitionFile:
         self._open.merged = merged
         self._open.writer.write(stored)
         self._open.rows += stored.num_rows
-        self.schema = merge_schemas(self.schema, stored.schema)
+        self.schema = merge_schemas(self.schema, observed(stored) if self.plan.observes else stored.schema)
         if self._open.output.size_bytes >= self.plan.target_size_bytes:
             self.end()
 

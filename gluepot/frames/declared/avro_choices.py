@@ -15,14 +15,14 @@ from typing import Any, Final
 import pyarrow as pa
 
 from gluepot.frames.chunk import is_choice
-from gluepot.frames.schema.merge import alternatives, family
+from gluepot.frames.schema.merge import FLOATING, INTEGER, alternatives, slot
 
 Place = Callable[[Any], Any]
 
-_FAMILIES: Final[dict[type, str]] = {
+_SLOTS: Final[dict[type, str]] = {
     bool: "boolean",
-    int: "number",
-    float: "number",
+    int: INTEGER,
+    float: FLOATING,
     Decimal: "decimal",
     date: "date",
     datetime: "timestamp",
@@ -58,12 +58,14 @@ def placing(field: pa.Field) -> Place | None:
 
 
 def _choice(field: pa.Field) -> Place:
-    members = {family(one.type): (one.name, placing(one)) for one in alternatives(field)}
+    members = {slot(one.type): (one.name, placing(one)) for one in alternatives(field)}
+    if INTEGER not in members and FLOATING in members:
+        members[INTEGER] = members[FLOATING]  # of a union with int
     # A record that is not in a union of its own has no name with it: the choice comes of two records with such a field.
     members.setdefault("map", members.get("struct", ("", None)))
 
     def place(value: Any) -> Any:
-        name, inside = members[_FAMILIES[type(value)]]
+        name, inside = members[_SLOTS[type(value)]]
         return {name: value if inside is None else inside(value)}
 
     return place

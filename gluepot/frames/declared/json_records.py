@@ -101,7 +101,7 @@ class JsonRecordDecoder:
     ) -> Chunk | None:
         """Return all records, or None when that takes a closer look."""
         records, refusals = screened(values)
-        found = read_uniform(records, pa.schema(list(self._as_read))) if len(records) else None
+        found = read_uniform(records, pa.schema(list(self._as_read)), exactly=False) if len(records) else None
         if found is None or not (self._doubles is None or hold_in_wide(records.text, self._doubles)):
             return None
         errors = [refused(refusals[at], values[at], stream, shard, positions[at]) for at in sorted(refusals)]

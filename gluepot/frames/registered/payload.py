@@ -32,7 +32,7 @@ from gluepot.frames.declared.columns_fit import fitted
 from gluepot.frames.refusal import Refusal, refused
 from gluepot.frames.registered.headers import Header
 from gluepot.frames.registered.written import Part, Reading, Wanted, WrittenSchema, decoded, reading_of
-from gluepot.frames.schema import align, merge_schemas
+from gluepot.frames.schema import align, grown
 from gluepot.frames.transforms.choices import cast
 
 
@@ -151,7 +151,6 @@ class RegisteredDecoder:
 
     def _in_columns(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         if self._wanted is None:
-            self.schema = merge_schemas(self.schema, batch.schema)
             return batch
         if batch.schema.equals(self.schema):
             return batch
@@ -163,6 +162,8 @@ class RegisteredDecoder:
 
     def _joined(self, good: Sequence[tuple[Sequence[int], pa.RecordBatch]]) -> pa.RecordBatch:
         """Return the rows in the order of their records, in the columns known by now."""
+        if self._wanted is None:
+            self.schema = grown(self.schema, [batch for _, batch in good])
         batches = [align(batch, self.schema) for _, batch in good]
         if not batches:
             return pa.RecordBatch.from_pylist([], schema=self.schema)

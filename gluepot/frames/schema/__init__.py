@@ -2,7 +2,8 @@
 
 from gluepot.frames.schema.align import align, concat
 from gluepot.frames.schema.glue_types import arrow_type, glue_name
-from gluepot.frames.schema.merge import choice_field, merge_fields, merge_schemas
+from gluepot.frames.schema.integers import observed, unmarked
+from gluepot.frames.schema.merge import choice_field, grown, merge_fields, merge_known, merge_schemas
 from gluepot.frames.schema.storable import choice_to_string, without_nulls
 
 __all__ = [
@@ -12,7 +13,11 @@ __all__ = [
     "choice_to_string",
     "concat",
     "glue_name",
+    "grown",
     "merge_fields",
+    "merge_known",
     "merge_schemas",
+    "observed",
+    "unmarked",
     "without_nulls",
 ]

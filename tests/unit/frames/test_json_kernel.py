@@ -271,10 +271,10 @@ NUMBERS = st.one_of(
 @needs_kernel
 @settings(max_examples=20 * settings.default.max_examples)
 @given(NUMBERS)
-def test_doubles_are_the_nearest_to_what_is_written(text):
+def test_doubles_are_the_nearest_to_what_is_written_but_integers_are_exact_or_left_to_others(text):
     expected = float(text)
     got = _one(pa.float64(), text.encode())
-    if math.isinf(expected):
+    if math.isinf(expected) or (text.lstrip("-").isdigit() and abs(int(text)) > 2**53):
         assert got == []
     else:
         assert [number.hex() for number in got] == [expected.hex()]

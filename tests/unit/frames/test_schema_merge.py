@@ -95,7 +95,7 @@ def test_null_gives_way_to_anything(field):
     ("left", "right", "merged"),
     [
         (pa.int32(), pa.int64(), pa.int64()),
-        (pa.int64(), pa.float64(), pa.float64()),
+        (pa.int32(), pa.float64(), pa.float64()),
         (pa.float32(), pa.int8(), pa.float64()),
         (pa.decimal128(5, 2), pa.decimal128(6, 4), pa.decimal128(7, 4)),
         (pa.decimal128(38, 0), pa.decimal128(38, 10), pa.decimal256(48, 10)),

@@ -28,7 +28,7 @@ from gluepot.frames.declared import DeclaredJson, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.json_footprint import ends, excess
 from gluepot.frames.json_kernel import object_lines
-from gluepot.frames.json_record import LONG_BYTES, oversize
+from gluepot.frames.json_record import LONG_BYTES, dumps, loads, oversize
 from gluepot.frames.payloads import Lines
 from gluepot.frames.refusal import Refusal, refused
 
@@ -232,20 +232,20 @@ def _records_at(text: bytes, path: Sequence[Step]) -> Iterator[tuple[int, bytes]
             yield start, document
             continue
         for record in _at(document, path):
-            yield start, orjson.dumps(record)
+            yield start, dumps(record)
 
 
 def _parsed_documents(text: bytes) -> Iterator[tuple[int, Any]]:
     """Yield each document with the byte it begins at; what is no JSON is yielded as bytes, up to the next document."""
     with suppress(orjson.JSONDecodeError):
-        yield 0, orjson.loads(text)
+        yield 0, loads(text)
         return
     start = 0
     for end in ends(text):
         piece = text[start:end]
         if piece.strip(_SPACE):
             try:
-                yield start, orjson.loads(piece)
+                yield start, loads(piece)
             except orjson.JSONDecodeError:
                 yield start, piece.strip(_SPACE)
         start = end

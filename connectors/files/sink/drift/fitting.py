@@ -10,6 +10,7 @@ from gluepot.frames.chunk import is_choice
 from gluepot.frames.columns import Column, batch_of, columns_of
 from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema import align, choice_to_string, merge_fields, without_nulls
+from gluepot.frames.schema.integers import observed_field, unmarked_field
 from gluepot.frames.schema.merge import family
 
 # Whole numbers up to here have a double, a float of their own.
@@ -28,10 +29,11 @@ def fitted(column: Column, known: pa.Field, *, loosely: bool = False) -> Column 
     """
     if is_choice(known):
         return Column(pa.field(known.name, pa.string()), json_texts(column))
-    if not _agree(known, column.field, loosely=loosely):
+    have = observed_field(column.field, column.array) if loosely else column.field
+    if not _agree(known, have, loosely=loosely):
         return None
     if loosely or _holds_choice(known):
-        merged = merge_fields(known, column.field)
+        merged = unmarked_field(merge_fields(known, have))
         (column,) = columns_of(align(batch_of([column.renamed(known.name)], len(column.array)), pa.schema([merged])))
     return stored(column).renamed(known.name)
 

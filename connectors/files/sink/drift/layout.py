@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gluepot.connectors.files.sink.clashes import new_names
 from gluepot.frames.schema import merge_fields
+from gluepot.frames.schema.integers import unmarked_field
 
 _ORIGIN, _BESIDE = b"gluepot.origin", b"gluepot.beside"  # metadata of fields, beside that of a choice
 PLAIN = ""
@@ -119,12 +120,15 @@ class Layout:
         return layout
 
     def followed_by(self, later: Iterable[Layout]) -> Layout:
-        """Return the layout with the columns of later writes, whose types it widens to hold both."""
+        """Return the layout with the columns of later writes, whose types it widens to hold both.
+
+        Marks at integers, which a write's tasks settle their columns by, are left out.
+        """
         by_name = {column.name: column for column in self.columns}
         for column in chain.from_iterable(layout.columns for layout in later):
             held = by_name.get(column.name)
             grown = column if held is None else replace(held, field=merge_fields(held.field, column.field))
-            by_name[column.name] = grown
+            by_name[column.name] = replace(grown, field=unmarked_field(grown.field))
         return Layout(tuple(by_name.values()))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from gluepot.frames.json_text import json_bytes, json_texts
 from gluepot.frames.rows import plain_values
 from gluepot.frames.schema import align, glue_name, merge_fields, merge_schemas
 from gluepot.frames.schema.glue_types import short_name
+from gluepot.frames.schema.integers import all_fit, marked, observed_field, unmarked_field
 
 RESCUED_NAME = "_rescued"
 
@@ -65,17 +66,26 @@ class Resolver:
         self._known = known
         self._fresh = frozenset(column.place for column in fresh.columns)
         self._keys = tuple(keys)
+        self._known_names = frozenset(known.names)
         self._layout = known.with_columns(*fresh.columns)
         self._unchanged: pa.Schema | None = None
+        # The columns that this batch brings, and whether a double holds all integers in them so far.
+        self._new_fit: dict[str, bool] = {}
 
     @property
     def found(self) -> Layout:
-        """The columns this batch adds to the table, or gives further fields."""
-        return self._layout.beyond(self._known)
+        """The columns this batch adds to the table, or gives further fields.
+
+        Integers of a new column have the marks of `gluepot.frames.schema.observed`, for `settle`.
+        """
+        found = self._layout.beyond(self._known)
+        fit = [one for one in found.columns if self._new_fit.get(one.name)]
+        return found.with_columns(*(replace(one, field=marked(one.field)) for one in fit))
 
     def resolve(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Sequence[Refused]]:
         """Return the rows in the table's columns, and those that are refused; partition keys stay as they are."""
         if self._unchanged is not None and batch.schema.equals(self._unchanged, check_metadata=True):
+            self._observe(batch)
             return batch, ()
         columns = [column for column in columns_of(batch) if column.field.name not in self._keys]
         self._add_new(columns)
@@ -86,11 +96,19 @@ class Resolver:
         self._rescue(outcome, batch)
         keys = [column for column in columns_of(batch) if column.field.name in self._keys]
         rows = batch_of([*(_one(pieces) for pieces in outcome.columns.values()), *keys], batch.num_rows)
+        self._observe(rows)
         if not outcome.refused:
             if rows.schema.equals(batch.schema, check_metadata=True):
                 self._unchanged = batch.schema
             return rows, ()
         return _parted(batch, rows, outcome.refused)
+
+    def _observe(self, rows: pa.RecordBatch) -> None:
+        """Note whether a double holds the integers of new columns."""
+        for column in columns_of(rows):
+            name = column.field.name
+            if name not in self._known_names and self._new_fit.get(name, True):
+                self._new_fit[name] = all_fit(column.field, column.array)
 
     def _add_new(self, columns: Iterable[Column]) -> None:
         fields = [one.field for one in columns if self._layout.plain(one.field.name) is None and is_storable(one.field)]
@@ -117,7 +135,8 @@ class Resolver:
             return False
         outcome.columns.setdefault(target.name, []).append(found)
         if not is_choice(target.field):
-            grown = merge_fields(target.field, piece.field)
+            have = observed_field(piece.field, piece.array) if loosely else piece.field
+            grown = unmarked_field(merge_fields(target.field, have))
             if grown != target.field:
                 self._layout = self._layout.with_columns(TableColumn(grown, target.origin, target.kind))
         return True

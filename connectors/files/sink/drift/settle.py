@@ -14,6 +14,7 @@ from gluepot.connectors.files.sink.clashes import new_names
 from gluepot.connectors.files.sink.drift.fitting import readers_merge
 from gluepot.connectors.files.sink.drift.layout import PLAIN, Layout, TableColumn
 from gluepot.frames.schema import merge_fields
+from gluepot.frames.schema.integers import unmarked_field
 
 
 def settle(known: Layout, found: Sequence[Layout], keys: Sequence[str]) -> Layout | None:
@@ -28,6 +29,7 @@ def settle(known: Layout, found: Sequence[Layout], keys: Sequence[str]) -> Layou
     for column in sorted((one for layout in found for one in layout.columns), key=lambda one: (one.place, one.name)):
         held = merged.get(column.place)
         merged[column.place] = column.field if held is None else merge_fields(held, column.field)
+    merged = {place: unmarked_field(field) for place, field in merged.items()}
     settled = _named(merged, known, keys)
     agreed = {column.place: column for column in settled.columns}
     for layout in found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 from random import Random
 from typing import Any

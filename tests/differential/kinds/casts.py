@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ from gluepot.frames.schema.glue_types import TIMESTAMP, arrow_type
 from tests.differential import cast_values as values
 from tests.differential.kind import Difference, Round, World
 
-ROWS = 500
+ROWS = 2_000
 # More differences of one pair of types have one cause.
 MOST_OF_A_PAIR = 3
 

@@ -28,10 +28,9 @@ def float_texts(array: pa.Array) -> pa.StringArray:
 def _plain_texts(array: pa.Array) -> pa.StringArray:
     """Return Arrow's text, which has the shortest digits that identify the value, with a fraction."""
     texts = pc.cast(array, pa.string())
-    has_fraction = pc.match_substring(texts, ".")
-    if pc.all(has_fraction).as_py() is not False:
-        return texts
-    return pc.if_else(has_fraction, texts, pc.binary_join_element_wise(texts, ".0", ""))
+    is_whole = pc.invert(pc.match_substring(texts, "."))
+    whole = texts.filter(is_whole)
+    return pc.replace_with_mask(texts, is_whole, pc.binary_join_element_wise(whole, ".0", "")) if len(whole) else texts
 
 
 def _other_texts(array: pa.Array) -> pa.StringArray:

@@ -6,7 +6,6 @@ divided as integers, and what Arrow divides is multiplied again to check it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
@@ -19,8 +18,6 @@ from gluepot.frames.cast.masks import cast_each, cast_in_two, keep
 # Holds 38 digits before the point and 38 after it: every decimal Glue has, so that rounding is done once, at the end.
 WIDE: Final = pa.decimal256(76, 38)
 _WIDE_DIGITS = 38
-# The difference of two such numbers would have a digit more. Its bits are the same.
-_DIFFERENCE = pa.decimal256(75, 38)
 # Decimals of so many digits are integers of 64 bits with a point.
 _SMALL_DIGITS = 18
 _INT64_DIGITS = 19
@@ -38,9 +35,7 @@ def decimal_to_decimal(array: pa.Array, target: pa.DataType) -> pa.Array:
         if digits < kind.precision - kind.scale:
             array = keep(array, pc.less(pc.abs(array), pa.scalar(Decimal(10) ** digits, kind)))
         return pc.cast(array, target)
-    if _is_small(kind):
-        return _divided(array, target)
-    return fitted(pc.cast(array, WIDE), target)
+    return _divided(array, target) if _is_small(kind) else fitted(array, target)
 
 
 def whole_numbers(array: pa.Array) -> pa.Array:
@@ -50,22 +45,40 @@ def whole_numbers(array: pa.Array) -> pa.Array:
         return pc.divide(_digits(array), 10**kind.scale)
     if kind.precision - kind.scale > _WIDE_DIGITS:
         whole = cast_each(array, _WHOLE, lambda value: rounded(value, _WHOLE, ROUND_DOWN))
+    elif kind.precision == kind.scale:
+        whole = cast_each(array, _WHOLE, lambda _: Decimal(0))
     else:
-        wide = pc.cast(array, WIDE)
-        whole = _checked(wide, pc.cast(pc.trunc(wide), _WHOLE, safe=False), ROUND_DOWN)
+        whole = _checked(array, pc.cast(pc.trunc(array), _WHOLE, safe=False), ROUND_DOWN)
     first, last = (pa.scalar(Decimal(limit), _WHOLE) for limit in (-(2**63), 2**63 - 1))
     fitting = keep(whole, pc.and_(pc.greater_equal(whole, first), pc.less_equal(whole, last)))
     return pc.cast(fitting, pa.int64())
 
 
-def fitted(wide: pa.Array, target: pa.DataType) -> pa.Array:
-    """Return decimals of the type `WIDE` rounded half up; null for what does not fit."""
-    limit = Decimal(10) ** (target.precision - target.scale)
-    if target.scale < _WIDE_DIGITS:
-        limit = _EXACT.subtract(limit, Decimal(5).scaleb(-target.scale - 1))
-    fitting = keep(wide, pc.less(pc.abs(wide), pa.scalar(limit, WIDE)))
-    half_up = pc.round(fitting, ndigits=target.scale, round_mode="half_towards_infinity")
-    return _checked(fitting, pc.cast(half_up, target, safe=False), ROUND_HALF_UP)
+def fitted(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return decimals rounded half up; null for what does not fit.
+
+    Args:
+        array: decimals of a scale that is not smaller.
+        target: the type of the result.
+    """
+    kind = array.type
+    # Arrow refuses to round to a number of more digits, and to round all digits away.
+    grows = target.precision - target.scale > kind.precision - kind.scale
+    if not pa.types.is_decimal128(kind) or kind.precision == kind.scale or (grows and kind.precision == _WIDE_DIGITS):
+        array = pc.cast(array, WIDE)
+    elif grows:
+        array = pc.cast(array, pa.decimal128(kind.precision + 1, kind.scale))
+    kind = array.type
+    if target.precision - target.scale <= kind.precision - kind.scale:
+        limit = Decimal(10) ** (target.precision - target.scale)
+        if target.scale < kind.scale:
+            limit = _EXACT.subtract(limit, Decimal(5).scaleb(-target.scale - 1))
+        is_below = (
+            pc.less(pc.abs(array), pa.scalar(limit, kind)) if limit.adjusted() < kind.precision - kind.scale else None
+        )
+        array = array if is_below is None else keep(array, is_below)
+    half_up = pc.round(array, ndigits=target.scale, round_mode="half_towards_infinity")
+    return _checked(array, pc.cast(half_up, target, safe=False), ROUND_HALF_UP)
 
 
 def rounded(value: Decimal, target: pa.DataType, rounding: str = ROUND_HALF_UP) -> Decimal | None:
@@ -109,32 +122,36 @@ def _divided(array: pa.Array, target: pa.DataType) -> pa.Array:
     return of_digits(half_up, target)
 
 
-def _checked(wide: pa.Array, result: pa.Array, rounding: str) -> pa.Array:
+def _checked(array: pa.Array, result: pa.Array, rounding: str) -> pa.Array:
     """Return the result, with values that Arrow got wrong corrected.
 
     Args:
-        wide: what was rounded, of the type `WIDE`.
-        result: what Arrow made of it.
+        array: what was rounded.
+        result: what Arrow made of it, with a scale that is not larger.
         rounding: how Python's decimals name the way of rounding.
     """
-    back = pc.cast(result, WIDE)
-    off = pc.abs(pc.subtract(_as_difference(wide), _as_difference(back)))
-    grew = pc.greater(pc.abs(back), pc.abs(wide))
-    unit = Decimal(1).scaleb(-result.type.scale)
-    limit = (
-        pa.scalar(unit if rounding == ROUND_DOWN else unit / 2, _DIFFERENCE)
-        if result.type.scale < _WIDE_DIGITS
-        else None
-    )
-    if limit is None:
+    kind, target = array.type, result.type
+    if kind.scale == target.scale:
         return result
+    back = pc.cast(result, _same_bits(kind), safe=False)
+    values = pa.Array.from_buffers(back.type, len(array), array.buffers(), array.null_count, array.offset)
+    off = pc.abs(pc.subtract(values, back))
+    grew = pc.greater(pc.abs(back), pc.abs(values))
+    unit = Decimal(1).scaleb(-target.scale)
     if rounding == ROUND_DOWN:
-        is_right = pc.and_(pc.less(off, limit), pc.invert(grew))
+        is_right = pc.and_(pc.less(off, pa.scalar(unit, off.type)), pc.invert(grew))
     else:
-        is_right = pc.or_(pc.less(off, limit), pc.and_(pc.equal(off, limit), grew))
-    correct: Callable[[Decimal], Decimal | None] = lambda value: rounded(value, result.type, rounding)  # noqa: E731
-    return cast_in_two(wide, is_right, lambda _: result, lambda wrong: cast_each(wrong, result.type, correct))
+        half = pa.scalar(unit / 2, off.type)
+        is_right = pc.or_(pc.less(off, half), pc.and_(pc.equal(off, half), grew))
+
+    def correct(value: Decimal) -> Decimal | None:
+        return rounded(value, target, rounding)
+
+    return cast_in_two(array, is_right, lambda _: result, lambda wrong: cast_each(wrong, target, correct))
 
 
-def _as_difference(wide: pa.Array) -> pa.Array:
-    return pa.Array.from_buffers(_DIFFERENCE, len(wide), wide.buffers(), wide.null_count, wide.offset)
+def _same_bits(kind: pa.DataType) -> pa.DataType:
+    """Return a type with the same bits whose differences Arrow can hold: they have a digit more."""
+    if pa.types.is_decimal128(kind):
+        return pa.decimal128(37, kind.scale)
+    return pa.decimal256(75, kind.scale)

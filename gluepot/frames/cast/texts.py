@@ -17,7 +17,7 @@ CONTROLS = BLANKS + "\x7f"
 
 def trimmed(texts: pa.StringArray, characters: str) -> pa.StringArray:
     """Return the texts without these characters at both ends; null if nothing is left."""
-    return filled(pc.utf8_trim(texts, characters=characters))
+    return filled(pc.ascii_trim(texts, characters=characters))
 
 
 def read_at_once(

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from gluepot.frames.cast.calendar import date_text, timestamp_text
 from gluepot.frames.cast.decimals import decimal_to_decimal, decimal_to_micros
-from gluepot.frames.cast.masks import cast_at_once, cast_each, cast_in_two, keep, keep_matching, matching
+from gluepot.frames.cast.masks import cast_at_once, cast_each, cast_in_two, keep, matching
 from gluepot.frames.cast.numbers import number_to_number
 from gluepot.frames.cast.texts import CONTROLS, read_at_once
 from gluepot.frames.cast.time_texts import read_date, read_timestamp
@@ -51,19 +51,16 @@ def text_to_timestamp(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read ISO 8601 and the other forms of `read_timestamp`; digits beyond microseconds are cut off."""
     texts, found = read_at_once(texts, CONTROLS, _common_times)
     if found is None:
+        is_local, is_instant = matching(texts, _LOCAL_TEXT), matching(texts, _INSTANT_TEXT)
         found = cast_in_two(
             texts,
-            matching(texts, f"{_LOCAL_TEXT}|{_INSTANT_TEXT}"),
-            _ordinary_times,
+            pc.or_(is_local, is_instant),
+            lambda texts: pc.coalesce(
+                pc.cast(pc.cast(keep(texts, is_local), _LOCAL), _INSTANT), pc.cast(keep(texts, is_instant), _INSTANT)
+            ),
             lambda odd: pc.cast(cast_each(odd, pa.int64(), read_timestamp), _INSTANT),
         )
     return pc.cast(found, target, safe=False)
-
-
-def _ordinary_times(texts: pa.StringArray) -> pa.Array:
-    local = pc.cast(keep_matching(texts, _LOCAL_TEXT), _LOCAL)
-    instant = pc.cast(keep_matching(texts, _INSTANT_TEXT), _INSTANT)
-    return pc.coalesce(pc.cast(local, _INSTANT), instant)
 
 
 def _common_times(texts: pa.StringArray) -> pa.Array | None:
@@ -71,13 +68,18 @@ def _common_times(texts: pa.StringArray) -> pa.Array | None:
 
     Arrow takes an hour without a minute, too, and zones further away or after a minute.
     """
-    if pc.all(pc.equal(pc.utf8_slice_codeunits(texts, 13, 14), ":")).as_py() is False:
+    if not _have_colon(texts, 13):
         return None
     if pc.all(pc.ends_with(texts, "Z")).as_py():
-        has_seconds = pc.all(pc.equal(pc.utf8_slice_codeunits(texts, 16, 17), ":")).as_py()
-        return cast_at_once(texts, _INSTANT) if has_seconds else None
+        return cast_at_once(texts, _INSTANT) if _have_colon(texts, 16) else None
     local = cast_at_once(texts, _LOCAL)
     return None if local is None else pc.cast(local, _INSTANT)
+
+
+def _have_colon(texts: pa.StringArray, position: int) -> bool:
+    """Return whether all texts have a colon at a position in bytes."""
+    found = pc.binary_slice(texts.cast(pa.binary()), position, position + 1)
+    return pc.all(pc.equal(found, b":")).as_py() is not False
 
 
 def timestamp_to_text(array: pa.Array, target: pa.DataType) -> pa.Array:

@@ -19,7 +19,7 @@ from gluepot.frames.schema.glue_types import TIMESTAMP, arrow_type
 from tests.differential import cast_values as values
 from tests.differential.kind import Difference, Round, World
 
-ROWS = 500
+ROWS = 2_000
 # More differences of one pair of types have one cause.
 MOST_OF_A_PAIR = 3
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.frames.cast import numbers, times, try_cast
+from gluepot.frames.cast import decimals, numbers, times, try_cast
 from gluepot.frames.schema import arrow_type
 
 UTC = dt.UTC
@@ -71,7 +71,7 @@ def test_columns_that_are_read_at_once_are_read_as_by_patterns(target, data):
     texts = data.draw(st.lists(st.one_of(LOOKS_ALIKE, LOOKS_LIKE_DATA, st.none()), max_size=5))
     at_once = _digits(texts, target)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (numbers, times):
+        for module in (numbers, decimals, times):
             patch.setattr(module, "cast_at_once", lambda *_: None)
         by_patterns = _digits(texts, target)
 

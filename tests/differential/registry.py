@@ -6,7 +6,7 @@ from importlib import import_module
 
 from tests.differential.kind import Kind
 
-NAMES: tuple[str, ...] = ("avro", "xml")
+NAMES: tuple[str, ...] = ("avro", "parquet", "xml")
 
 
 def kind(name: str) -> Kind:

@@ -331,7 +331,7 @@ class _Case:
         if random.random() < 0.5:
             made |= {
                 "logicalType": "decimal",
-                "precision": random.choice([1, 4, 18, 38]),
+                "precision": random.choice([1, 4, 18, 19, 38]),
                 "scale": random.choice([0, 1]),
             }
         elif logic:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from itertools import count
+from itertools import combinations, count
 from typing import Any
 
 import fastavro
@@ -18,6 +18,7 @@ import pyarrow as pa
 from fastavro.schema import SchemaParseException, UnknownType
 
 from gluepot.frames.chunk import is_choice
+from gluepot.frames.declared.avro_choices import field_of_two_kinds
 from gluepot.frames.declared.avro_logic import COLUMNS, DECIMAL, MAX_DIGITS, define_in_unions, logical_type
 from gluepot.frames.schema.merge import merge_fields
 
@@ -182,6 +183,12 @@ class _Columns:
             raise UnusableSchemaError(f"its schema has more than {_MOST_COLUMNS:,} columns; write fewer to a file")
         if isinstance(schema, list):
             branches = [self.field(name, branch, within, path) for branch in schema]
+            for left, right in combinations([one.type for one in branches if pa.types.is_struct(one.type)], 2):
+                if mixed := field_of_two_kinds(left, right):
+                    raise UnusableSchemaError(
+                        f"its column {_shown(path)} is one of several records whose field {mixed!r} is a map in one and"
+                        " a record in another, which cannot be told apart; give the fields different names"
+                    )
             return reduce(merge_fields, branches, pa.field(name, pa.null()))
         if isinstance(schema, str):
             if schema in _PRIMITIVE:

@@ -57,6 +57,33 @@ def placing(field: pa.Field) -> Place | None:
     return _of_map(placing(kind.item_field)) if pa.types.is_map(kind) else None
 
 
+def field_of_two_kinds(left: pa.DataType, right: pa.DataType) -> str | None:
+    """Return the name of a field that is a map in one record and a record in the other; None if there is no such field.
+
+    fastavro reads both as dictionaries, so the values of a union of two such records cannot be told apart.
+    """
+    fields = {field.name: field for field in left}
+    for field in right:
+        if field.name in fields and _are_two_kinds(fields[field.name], field):
+            return str(field.name)
+    return None
+
+
+def _are_two_kinds(left: pa.Field, right: pa.Field) -> bool:
+    lefts, rights = ({family(one.type): one.type for one in alternatives(field)} for field in (left, right))
+    if ("map" in lefts and "struct" in rights) or ("struct" in lefts and "map" in rights):
+        return True
+    if "struct" in lefts and "struct" in rights and field_of_two_kinds(lefts["struct"], rights["struct"]):
+        return True
+    if (
+        "array" in lefts
+        and "array" in rights
+        and _are_two_kinds(lefts["array"].value_field, rights["array"].value_field)
+    ):
+        return True
+    return "map" in lefts and "map" in rights and _are_two_kinds(lefts["map"].item_field, rights["map"].item_field)
+
+
 def _choice(field: pa.Field) -> Place:
     members = {slot(one.type): (one.name, placing(one)) for one in alternatives(field)}
     if INTEGER not in members and FLOATING in members:

@@ -10,11 +10,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
 
 from gluepot.core.errors import ConfigError
+from gluepot.frames.declared.avro_choices import field_of_two_kinds
 from gluepot.frames.declared.avro_logic import COLUMNS, DECIMAL, MAX_DIGITS, define_in_unions, logical_type
 from gluepot.frames.schema.merge import merge_fields
 
@@ -106,7 +108,14 @@ class _Columns:
         held = [branch for branch in branches if branch not in ("null", {"type": "null"})]
         if len(held) != 1 and not (held and self.has_choices):
             raise ConfigError(f"The Avro schema has a union of {len(held)} types; use null and one type.")
-        return reduce(merge_fields, (self.field("", branch, within) for branch in held))
+        fields = [self.field("", branch, within) for branch in held]
+        for left, right in combinations([field.type for field in fields if pa.types.is_struct(field.type)], 2):
+            if mixed := field_of_two_kinds(left, right):
+                raise ConfigError(
+                    f"The Avro schema has a union of records whose field {mixed} is a map in one and a record in"
+                    " another; give the fields different names."
+                )
+        return reduce(merge_fields, fields)
 
     def _type(self, schema: Mapping[str, Any], within: tuple[str, ...]) -> pa.DataType:
         logic, kind = str(schema.get("logicalType")), schema["type"]

@@ -30,6 +30,7 @@ from tests.differential.kind import Difference, Round, World
 from tests.unit.files.reading import chunks
 
 FILES = 50
+EXPLAINED = "Where reading files differs from Glue's"
 SYNC = bytes(range(16))
 WORDS = ("", "a", "é", "漢字", "NULL", "0", "x" * 70, "\u0000", "a\nb")
 LONGS = (0, 1, -1, 63, 64, -65, 2**31 - 1, -(2**31), 2**53 + 1, 2**62, -(2**62), 2**63 - 1, -(2**63))
@@ -78,7 +79,7 @@ class Kind:
             case = _Case.of(random)
             result.cases += 1
             stored = case.file(random, has_logic=False, codec="null")
-            if case.read_by_library(stored) != case.stored:
+            if case.read_by_library(stored) != [value.stored for value in case.values]:
                 raise AssertionError(f"the library reads something else than was written: {case.schema}")
             data = case.file(random, has_logic=True, codec=random.choice(list(_CODECS)))
             is_cut = random.random() < 0.1
@@ -87,12 +88,20 @@ class Kind:
             (folder / "a.avro").write_bytes(data)
             ours = _ours(folder, case.version)
             result.taken += isinstance(ours, list)
-            wanted = "refused" if is_cut or case.is_refused else case.wanted
-            if is_cut and ours == case.wanted[: len(ours)] and case.ends_at_a_block(data):
+            rows = [value.wanted for value in case.values]
+            wanted = "refused" if is_cut or case.is_refused else rows
+            explained = EXPLAINED if isinstance(ours, str) and "is a map in one" in ours else ""
+            if is_cut and isinstance(ours, list) and _same(ours, rows[: len(ours)]) and len(data) in case.blocks:
                 continue
             if not _same(ours, wanted):
-                text = json.dumps({"version": case.version, "schema": case.schema, "records": repr(case.stored)})
-                result.differences.append(Difference(text, repr(ours), repr(wanted)))
+                text = json.dumps(
+                    {
+                        "version": case.version,
+                        "schema": case.schema,
+                        "records": repr([value.stored for value in case.values]),
+                    }
+                )
+                result.differences.append(Difference(text, repr(ours), repr(wanted), explained))
         return result
 
 
@@ -102,18 +111,15 @@ def _ours(folder: Any, version: str | None) -> Any:
     except PermanentError as error:
         if "Avro file" not in str(error) or "is no Avro" in str(error):
             raise
-        return "refused"
+        return str(error)
     return [row for chunk in found for row in _rows(chunk.batch)]
 
 
 def _rows(batch: pa.RecordBatch) -> list[Any]:
-    columns = [[_plain(value, field) for value in _raw(column).to_pylist()] for field, column in _fields(batch)]
+    pairs = list(zip(batch.schema, batch.columns, strict=True))
+    columns = [[_plain(value, field) for value in _raw(column).to_pylist()] for field, column in pairs]
     names = batch.schema.names
     return [_record(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)] or [{}] * batch.num_rows
-
-
-def _fields(batch: pa.RecordBatch) -> list[tuple[pa.Field, pa.Array]]:
-    return list(zip(batch.schema, batch.columns, strict=True))
 
 
 def _raw(column: pa.Array) -> pa.Array:
@@ -163,6 +169,8 @@ def _same(left: Any, right: Any) -> bool:
         return left.keys() == right.keys() and all(_same(left[name], right[name]) for name in left)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, str) and "Avro file" in left:
+        return bool(right == "refused")
     if isinstance(left, float) and isinstance(right, int | float):
         return left == float(right) or (math.isnan(left) and math.isnan(right))
     return type(left) is type(right) and bool(left == right)
@@ -244,20 +252,9 @@ class _Case:
         case.values = [case._value(random, case.schema) for _ in range(random.choice([0, 1, 2, 5, 20]))]
         return case
 
-    @property
-    def stored(self) -> list[Any]:
-        return [value.stored for value in self.values]
-
-    @property
-    def wanted(self) -> list[Any]:
-        return [value.wanted for value in self.values]
-
     def read_by_library(self, data: bytes) -> list[Any]:
         with DataFileReader(io.BytesIO(data), avro.io.DatumReader()) as reader:
             return list(reader)
-
-    def ends_at_a_block(self, data: bytes) -> bool:
-        return len(data) in self.blocks
 
     def file(self, random: Random, *, has_logic: bool, codec: str) -> bytes:
         text = json.dumps(self.schema if has_logic else _without_logic(self.schema))
@@ -334,7 +331,7 @@ class _Case:
         if random.random() < 0.5:
             made |= {
                 "logicalType": "decimal",
-                "precision": random.choice([1, 4, 18, 38]),
+                "precision": random.choice([1, 4, 18, 19, 38]),
                 "scale": random.choice([0, 1]),
             }
         elif logic:

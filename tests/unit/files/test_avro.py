@@ -187,6 +187,7 @@ def test_files_of_different_schemas_are_read_one_by_one(tmp_path):
     assert [chunk.batch.schema.field("v").type for chunk in chunks(tmp_path, "avro")] == [pa.int32(), pa.string()]
 
 
+MAP = {"type": "map", "values": "int"}
 PLAIN = avro_number(100) + b"x" * 100
 PACKED = {
     "null": PLAIN,
@@ -250,6 +251,10 @@ def test_a_damaged_block_is_told_with_its_position(tmp_path, kind, count, block,
         ('{"type": "record"', "its schema cannot be read"),
         ('{"type": "record", "name": "R"}', "its schema is not valid"),
         (record("nothing"), "its schema is not valid"),
+        (
+            record([record(MAP, "A"), record(record("int", "I"), "B")]),
+            "field 'v' is a map in one and a record in another",
+        ),
     ],
 )
 def test_a_schema_without_columns_is_told(tmp_path, schema, said):

@@ -18,19 +18,27 @@ from tests.e2e.jobs import SCRIPTS
 
 STORIES = os.environ.get("GLUEPOT_LAKE_STORIES")
 SEED = os.environ.get("GLUEPOT_LAKE_SEED", "1")
-FORMATS = ["iceberg", pytest.param("delta", marks=pytest.mark.long)]
+WAYS = [
+    pytest.param((form, which), id=f"{form}-{which}", marks=marks)
+    for form, which, marks in (
+        ("iceberg", "core", []),
+        ("iceberg", "all", [pytest.mark.long]),
+        ("delta", "all", [pytest.mark.long]),
+    )
+]
 
 
-@pytest.fixture(scope="module", params=FORMATS)
+@pytest.fixture(scope="module", params=WAYS)
 def retried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     folder: Path = tmp_path_factory.mktemp("retries")
-    archives = ",".join(str(path) for path in jars.ensure(request.param))
-    stories = STORIES or "3"
-    command = [sys.executable, SCRIPTS / "retry_lake_appends.py", request.param, folder, archives, SEED, stories]
+    form, which = request.param
+    archives = ",".join(str(path) for path in jars.ensure(form))
+    stories = STORIES or ("0" if which == "core" else "3")
+    command = [sys.executable, SCRIPTS / "retry_lake_appends.py", form, folder, archives, SEED, stories, which]
     environ = {**os.environ, "GLUEPOT_STATE": str(folder / "state")}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    return request.param, folder
+    return form, folder
 
 
 def cases(folder: Path) -> list[dict[str, Any]]:

@@ -131,8 +131,8 @@ def test_a_record_that_is_longer_than_the_head_is_a_line(tmp_path):
 
 
 def test_a_long_line_may_hold_many_records(tmp_path):
-    (tmp_path / "a").write_text("".join(json.dumps({"id": number, "t": "}{" * 20}) for number in range(10_000)))
-    assert [record["id"] for record in records(tmp_path, "json")] == list(range(10_000))
+    (tmp_path / "a").write_text("".join(json.dumps({"id": number, "t": "}{" * 20}) for number in range(3_000)))
+    assert [record["id"] for record in records(tmp_path, "json")] == list(range(3_000))
 
 
 JSON = st.recursive(

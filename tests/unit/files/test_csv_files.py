@@ -47,6 +47,15 @@ def test_csv_may_begin_with_blank_lines(tmp_path, before, header, multi_line):
     assert not errors(tmp_path, "csv", withHeader=header, multiLine=multi_line)
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("escaper", [None, "\\"])
+def test_lines_of_white_space_in_a_csv_file_of_one_column_are_no_records(tmp_path, ending, escaper):
+    (tmp_path / "a").write_text(ending.join(["a", " ", "b", "\t ", "", "c"]), newline="")
+    for options in ({}, {"multiLine": bool(escaper)}):
+        rows = [tuple(row.values()) for row in records(tmp_path, "csv", escaper=escaper, **options)]
+        assert rows == [("a",), ("b",), ("c",)]
+
+
 def test_a_csv_line_of_separators_alone_is_a_record(tmp_path):
     (tmp_path / "a").write_text("\t\n1\ta\n\t\n")
     empty = {"col0": "", "col1": ""}

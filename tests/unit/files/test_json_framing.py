@@ -7,7 +7,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gluepot.connectors.files.formats.json import cutter
@@ -107,6 +107,7 @@ def test_what_is_no_record_is_one_refusal_a_line(tmp_path):
         (b'{"a": 1}\r\n\r\n{"b": {"c": 2}}', True, False),
         (b'{"a": 1}\n{"b": \n{"c": 3}\n', True, False),
         (b'{"a": 1}\n{"b":\n2}\n', True, True),
+        (b'{"a":\nNaN}\n{"b": 2}', True, True),
         (b"[\n", True, True),
         (b'[{"a": 1}]\n[{"b": 2}]\n', True, False),
         (b'[{"a": 1}]\n[{"b": 2},\n', True, True),
@@ -130,8 +131,8 @@ def test_a_record_that_is_longer_than_the_head_is_a_line(tmp_path):
 
 
 def test_a_long_line_may_hold_many_records(tmp_path):
-    (tmp_path / "a").write_text("".join(json.dumps({"id": number, "t": "}{" * 20}) for number in range(10_000)))
-    assert [record["id"] for record in records(tmp_path, "json")] == list(range(10_000))
+    (tmp_path / "a").write_text("".join(json.dumps({"id": number, "t": "}{" * 20}) for number in range(3_000)))
+    assert [record["id"] for record in records(tmp_path, "json")] == list(range(3_000))
 
 
 JSON = st.recursive(
@@ -141,13 +142,14 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=20)
 @given(st.lists(st.dictionaries(st.text(max_size=3), JSON, max_size=3), max_size=5), st.data())
 def test_records_are_cut_alike_wherever_blocks_end(documents, data):
     indents = st.sampled_from([None, 0, 1])
     texts = [json.dumps(one, indent=data.draw(indents), ensure_ascii=False) for one in documents]
     text = (f"[{', '.join(texts)}]" if data.draw(st.booleans()) else "\n".join(texts)).encode()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=4)))
-    before, cutter._PIECE_BYTES = cutter._PIECE_BYTES, data.draw(st.integers(1, 9))
+    before, cutter._PIECE_BYTES = cutter._PIECE_BYTES, data.draw(st.integers(5, 40))
     try:
         pieces = Cutter()
         found = [one for piece in pairwise([0, *cuts, len(text)]) for one in pieces.feed(text[slice(*piece)])]

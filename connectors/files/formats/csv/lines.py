@@ -43,22 +43,17 @@ class FirstLines:
         Raises:
             PermanentError: the record is too long.
         """
-        if (line := self._whole(self._held)) is None:
-            line = self._whole(self._held + self._plain.readline(self._most_bytes + 1)) or b""
+        found = LINE_BREAK.search(self._held)
+        if found is None:
+            self._held += self._plain.readline(self._most_bytes + 1)
+            found = LINE_BREAK.search(self._held)
+        end = found.end() if found else len(self._held)
+        line, self._held = self._held[:end], self._held[end:]
         if len(line) + before_bytes > self._most_bytes:
             raise too_large(self._place, f"a record of more than {self._most_bytes >> 20} MiB")
         start = len(BOM) if not self.at and line.startswith(BOM) else 0
         self.at += len(line)
         return line[start:]
-
-    def _whole(self, held: bytes) -> bytes | None:
-        """Take the first line off what is held; None if its end may be missing."""
-        found = LINE_BREAK.search(held)
-        end = found.end() if found else len(held)
-        if found is None and held is self._held:
-            return None
-        self._held = held[end:]
-        return held[:end]
 
     def rest(self, first: bytes) -> BinaryIO:
         """Return what was not taken off, behind some bytes that were."""

@@ -27,7 +27,7 @@ from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
 # No record that spreads over lines, and no first one, may be longer.
 _BLOCK_BYTES = 4 << 20
-_BLANK_LINE = re.compile(rb"(?m)^[ \t\v\f]+\r?$")
+_BLANK_LINE = re.compile(rb"(?:^|[\r\n])[ \t\v\f]+(?:[\r\n]|$)")
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _NO_RECORD = "Empty CSV file"  # Arrow's message; it has no error of its own for a text without a record
 # Each column takes some kilobytes, whatever its values take.
@@ -172,7 +172,9 @@ class CsvReader:
     def _is_by_line(self, text: memoryview, table: pa.Table, bad: Sequence[ErrorRecord]) -> bool:
         """Return whether Arrow is known to have read each line as one record, as `RowParser` does."""
         settings = self._settings
-        if settings.escape is not None and any(holds(text, settings.escape + letter) for letter in "nrt0"):
+        if settings.escape is not None and (
+            any(holds(text, settings.escape + letter) for letter in "nrt0\r\n") or text[-1:] == settings.escape.encode()
+        ):
             return False
         if table.num_columns == 1 and _BLANK_LINE.search(text):
             return False

@@ -70,8 +70,12 @@ def _is_document(lines: list[bytes], *, is_whole: bool) -> bool:
     for index, line in enumerate(lines):
         depth += _opened(line)
         if depth <= 0:
-            return _is_json(b"\n".join(lines[: index + 1]))
-    return not is_whole and not any(line.strip(_SPACE).startswith(b"{") and _is_json(line) for line in lines[1:])
+            return _is_json(b"\n".join(lines[: index + 1])) or not _holds_record(lines[1 : index + 1])
+    return not is_whole and not _holds_record(lines[1:])
+
+
+def _holds_record(lines: list[bytes]) -> bool:
+    return any(line.strip(_SPACE).startswith(b"{") and _is_json(line) for line in lines)
 
 
 def _opened(line: bytes) -> int:

@@ -39,6 +39,7 @@ _MOST_MEMORY_BYTES = 256 << 20
 _RECORDS = 10_000
 _PATH_STEP = re.compile(r"\.?\[(?:\*|(\d{1,9}))\]|\.?\['([^']+)'\]|\.([^.\[\]]+)")
 _SPACE = b" \t\r\n"
+_NEXT_OBJECT = re.compile(rb"\}[ \t\r]*\{")
 # Reasons for which a line of several objects is refused.
 _MAY_BE_SEVERAL = {"malformed_json", "invalid_utf8"}
 
@@ -198,7 +199,8 @@ def _unfolded(values: list[bytes], positions: list[int]) -> Iterator[tuple[list[
 def _elements(values: Sequence[bytes], positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
     for value, position in zip(values, positions, strict=True):
         text = value.lstrip(_SPACE)
-        if begins_array(text) or (text.startswith(b"{") and len(text) > LONG_BYTES):
+        # A copy of a long record takes memory; one is made only where another record may follow.
+        if begins_array(text) or (len(text) > LONG_BYTES and text.startswith(b"{") and _NEXT_OBJECT.search(text)):
             parts = cut(value, position)
             yield from [(position, value)] if len(parts) == 1 and text.startswith(b"{") else parts
         else:

@@ -37,6 +37,7 @@ from gluepot.streaming.query.run import for_each_batch
 from gluepot.streaming.query.sampling import SampleSettings, sample
 from gluepot.streaming.settings import StreamSettings
 from gluepot.tables import purge
+from gluepot.tables.partition_sql import PartitionSql, types_of_keys
 from gluepot.tables.purge import PurgeOptions
 from gluepot.tables.spark import register as register_tables
 from gluepot.tables.sql_catalog import use_data_catalog
@@ -156,7 +157,9 @@ class GlueContext(SQLContext):
             rows = catalog_reads.of_lake(self.spark_session, lake, push_down_predicate)
             return DynamicFrame.fromDF(rows, self, transformation_ctx)
         if known.reads is Access.FILES:
-            settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
+            settings = file_settings(
+                connection_type, options, format, as_options(format_options), push_down_predicate, self.spark_session
+            )
             pipeline = file_frame(self.spark_session, settings, transformation_ctx)
         elif known.reads is Access.DATABASE:
             from awsglue.jdbc_reads import jdbc_frame  # noqa: PLC0415  drivers of databases take their time to load
@@ -477,9 +480,9 @@ class GlueContext(SQLContext):
         """Delete the files of a table that are older than `retentionPeriod` hours, and partitions that become empty."""
         catalog = data_catalog.current_catalog()
         given = PurgeOptions.from_glue(as_options(options))
-        purge.purge_table(
-            catalog, catalog.table(database, table_name), given, session.current().clock, uuid4().hex[:12]
-        )
+        table = catalog.table(database, table_name)
+        evaluator = PartitionSql(self.spark_session, types_of_keys(table))
+        purge.purge_table(catalog, table, given, session.current().clock, uuid4().hex[:12], evaluator)
 
     def purge_s3_path(self, s3_path: str, options: Mapping[str, Any] = {}, transformation_ctx: str = "") -> None:
         """Delete the files below a path that are older than `retentionPeriod` hours."""

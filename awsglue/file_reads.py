@@ -16,6 +16,7 @@ from gluepot.core.datasets import folder_dataset
 from gluepot.engine.pipeline import Pipeline
 from gluepot.frames.transforms import ReadTexts
 from gluepot.streaming.query import session
+from gluepot.tables.partition_sql import PartitionSql, types_of_keys
 
 if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog
@@ -30,15 +31,25 @@ def file_settings(
     format_name: str | None,
     format_options: Mapping[str, Any],
     predicate: str,
+    spark: SparkSession | None = None,
 ) -> FileReadSettings:
     """Check the options that a script gives for a read.
+
+    Args:
+        connection_type: Glue's.
+        options: `connection_options`.
+        format_name: of the files.
+        format_options: Glue's.
+        predicate: `push_down_predicate`.
+        spark: evaluates predicates that our own grammar does not know; without it they are errors.
 
     Raises:
         ConfigError: an option is missing or wrong.
     """
     kind = connection_type.lower()
     name = format_name or (kind if kind in FORMAT_TYPES else None)
-    return FileReadSettings.from_glue(options, name, format_options, predicate)
+    evaluator = PartitionSql(spark) if spark else None
+    return FileReadSettings.from_glue(options, name, format_options, predicate, evaluator)
 
 
 def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pipeline:
@@ -57,6 +68,6 @@ def table_frame(
         ConfigError: the table does not consist of files, or an option is wrong.
     """
     partitions = catalog.partitions(table) if table.partition_keys else ()
-    read = table_read(table, partitions, options, predicate)
+    read = table_read(table, partitions, options, predicate, PartitionSql(spark, types_of_keys(table)))
     pipeline = file_frame(spark, read.settings, ctx)
     return pipeline.then(ReadTexts(read.types)) if read.types else pipeline

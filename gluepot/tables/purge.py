@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gluepot.catalog.values import Table
+from gluepot.connectors.files.partition_folders import DEFAULT_PARTITION
 from gluepot.connectors.files.source.listing import ListingOptions, ListingStats, list_files
-from gluepot.connectors.files.source.predicate import parse_predicate
+from gluepot.connectors.files.source.sql_predicate import SqlEvaluator, read_predicate
 from gluepot.connectors.files.source.storage_classes import read_classes
 from gluepot.connectors.files.source.table_settings import partition_roots
 from gluepot.core.clock import Clock
@@ -121,7 +122,14 @@ def purge_path(path: str, options: PurgeOptions, clock: Clock, owner: str) -> Pu
     return done
 
 
-def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Clock, owner: str) -> Purged:
+def purge_table(
+    catalog: Catalog,
+    table: Table,
+    options: PurgeOptions,
+    clock: Clock,
+    owner: str,
+    evaluator: SqlEvaluator | None = None,
+) -> Purged:
     """Delete the old files of a table, and those of its partitions that are then empty.
 
     Args:
@@ -130,6 +138,7 @@ def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Cl
         options: which files to delete.
         clock: tells how old a file is.
         owner: as in `purge_path`.
+        evaluator: evaluates predicates that only Spark understands.
 
     Raises:
         ConfigError: a folder cannot be listed, or the predicate is not understood.
@@ -138,13 +147,19 @@ def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Cl
     """
     if not table.partition_keys:
         return purge_path(table.storage.location, options, clock, owner)
-    wanted = parse_predicate(options.predicate) if options.predicate else None
-    keys = [key.name for key in table.partition_keys]
+    wanted = read_predicate(options.predicate, evaluator) if options.predicate else None
+    keys = [key.name.lower() for key in table.partition_keys]
     partitions = catalog.partitions(table)
+    known = [
+        {key: None if value == DEFAULT_PARTITION else value for key, value in zip(keys, one.values, strict=True)}
+        for one in partitions
+    ]
+    if wanted:
+        wanted.learn(known)
     found = [
         (one.values, _old_files(root.url, options, clock))
-        for one, root in zip(partitions, partition_roots(table, partitions), strict=True)
-        if not wanted or wanted.matches(dict(zip(keys, one.values, strict=True)))
+        for one, root, values in zip(partitions, partition_roots(table, partitions), known, strict=True)
+        if not wanted or wanted.matches(values)
     ]
     done = _delete_old([one for _, one in found], clock, owner)
     deleted = set(done.deleted)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gluepot.connectors.files.source.hive import is_partition, partition_values
-from gluepot.connectors.files.source.predicate import Predicate
+from gluepot.connectors.files.source.sql_predicate import PartitionPredicate
 from gluepot.connectors.files.source.storage_classes import keys_of_classes
 from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.core.storage import Entry, SourceStorage, canonical_url, open_source
@@ -46,7 +46,7 @@ class ListingOptions:
     partitions: Sequence[Root] | None = None
     recurse: bool = False
     exclusions: re.Pattern[str] | None = None
-    predicate: Predicate | None = None
+    predicate: PartitionPredicate | None = None
     excluded_classes: frozenset[str] = frozenset()
 
 
@@ -154,6 +154,8 @@ def _roots(options: ListingOptions) -> Sequence[Root]:
     if options.partitions is None:
         return [Root(url) for url in sorted({canonical_url(path) for path in options.paths})]
     wanted = options.predicate
+    if wanted:
+        wanted.learn(_known(root.under) for root in options.partitions)
     matching = (root for root in options.partitions if not wanted or wanted.may_match(_known(root.under)))
     return sorted({root.url: root for root in matching}.values(), key=lambda root: root.url)
 
@@ -245,6 +247,9 @@ def _pruned(
 ) -> Iterator[Entry]:
     level = storage.level(folder)
     yield from level.files
+    if options.predicate:
+        above = f"{root.under}/{folder}"
+        options.predicate.learn(_known(f"{above}/{name}") for name in level.folders if is_partition(name))
     for name in level.folders:
         below = f"{folder}/{name}" if folder else name
         if _is_hidden(name):

@@ -9,7 +9,7 @@ what they are compared with are values of this type.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -35,7 +35,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>-?\d+(?:\.\d+)?(?![\w.]))|(?P<text>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")"
     r"|(?P<name>`[^`]+`|[A-Za-z_][\w.]*)|(?P<sign><>|!=|<=|>=|==|=|<|>|\(|\)|,))"
 )
-_COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
+COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: bool(a == b),
     "==": lambda a, b: bool(a == b),
     "<>": lambda a, b: bool(a != b),
@@ -75,6 +75,9 @@ class Predicate:
         complete = {**dict.fromkeys(self.columns), **known}
         return self._decide(complete) is True
 
+    def learn(self, rows: Iterable[Values]) -> None:
+        """Do nothing: each folder is decided when it is asked for."""
+
 
 def parse_predicate(text: str, types: Types | None = None) -> Predicate:
     """Read a predicate.
@@ -86,25 +89,26 @@ def parse_predicate(text: str, types: Types | None = None) -> Predicate:
     Raises:
         ConfigError: it is not understood; the message says from where on.
     """
-    reader = _Reader(text, types or {})
+    reader = Reader(text, types or {})
     decide = reader.whole()
     return Predicate(text, frozenset(reader.columns), decide)
 
 
 @dataclass(frozen=True, slots=True)
-class _Operand:
+class Operand:
     """A column or a literal."""
 
     column: str | None
     literal: str | Decimal | bool | None = None
 
     def value(self, known: Values) -> Value:
+        """Return the value for a folder."""
         if self.column is None:
             return self.literal
         return known.get(self.column, UNDECIDED)
 
 
-class _Reader:
+class Reader:
     """Recursive descent over the tokens, giving functions."""
 
     def __init__(self, text: str, types: Types) -> None:
@@ -116,6 +120,7 @@ class _Reader:
         self.columns: set[str] = set()
 
     def whole(self) -> Callable[[Values], Truth]:
+        """Read the whole text."""
         decide = self._either()
         if self._at < len(self._tokens):
             raise self._wrong()
@@ -154,47 +159,70 @@ class _Reader:
         return self._comparison()
 
     def _comparison(self) -> Callable[[Values], Truth]:
-        left = self._operand()
+        left = self.operand()
         if self._took("is"):
             wanted = not self._took("not")
             self._need("null")
+            self.null_test(left)
             return lambda known: _is_null(left.value(known), wanted=wanted)
         negated = self._took("not")
         decide = self._set_or_range(left)
         return (lambda known: _not(decide(known))) if negated else decide
 
-    def _set_or_range(self, left: _Operand) -> Callable[[Values], Truth]:
+    def _set_or_range(self, left: Operand) -> Callable[[Values], Truth]:
         if self._took("in"):
             self._need("(")
-            options = [self._operand()]
+            options = [self.operand()]
             while self._took(","):
-                options.append(self._operand())
+                options.append(self.operand())
             self._need(")")
-            return lambda known: _any([self._compared("=", left, one, known) for one in options])
+            self.one_of(left, options)
+            return lambda known: _any([self.compared("=", left, one, known) for one in options])
         if self._took("between"):
-            low = self._operand()
+            low = self.operand()
             self._need("and")
-            high = self._operand()
+            high = self.operand()
+            self.comparable(left, low)
+            self.comparable(left, high)
             return lambda known: _not(
-                _any([_not(self._compared(">=", left, low, known)), _not(self._compared("<=", left, high, known))])
+                _any([_not(self.compared(">=", left, low, known)), _not(self.compared("<=", left, high, known))])
             )
         if self._took("like"):
-            pattern = _like(str(self._operand().literal))
-            return lambda known: _liked(left.value(known), pattern)
+            pattern = self.operand()
+            self.like(left, pattern)
+            wanted = _like(str(pattern.literal))
+            return lambda known: _liked(left.value(known), wanted)
         sign = self._peek()
-        if sign not in _COMPARES:
+        if sign not in COMPARES:
             if left.column is None and isinstance(left.literal, bool):
                 return lambda _: left.literal if isinstance(left.literal, bool) else None
             raise self._wrong()
         self._at += 1
-        right = self._operand()
-        return lambda known: self._compared(sign, left, right, known)
+        right = self.operand()
+        self.comparable(left, right)
+        return lambda known: self.compared(sign, left, right, known)
 
-    def _compared(self, sign: str, left: _Operand, right: _Operand, known: Values) -> Truth:
+    def null_test(self, of: Operand) -> None:
+        """Check the operand of IS NULL."""
+
+    def one_of(self, left: Operand, options: Sequence[Operand]) -> None:
+        """Check the operands of IN."""
+
+    def like(self, left: Operand, pattern: Operand) -> None:  # noqa: ARG002  a stricter reader needs both
+        """Check the operands of LIKE."""
+        if pattern.column is not None:
+            raise self._wrong()
+
+    def comparable(self, left: Operand, right: Operand) -> None:
+        """Check the operands of a comparison."""
+
+    def compared(self, sign: str, left: Operand, right: Operand, known: Values) -> Truth:
+        """Return the result of a comparison."""
         types = (self._types.get(one.column) for one in (left, right) if one.column is not None)
         return _compared(sign, left.value(known), right.value(known), next(filter(None, types), None))
 
-    def _operand(self) -> _Operand:
+    def operand(self) -> Operand:
+        """Read a column or a literal."""
         if self._at >= len(self._tokens):
             raise self._wrong()
         kind, token = self._tokens[self._at]
@@ -202,15 +230,15 @@ class _Reader:
         self._at += 1
         match kind:
             case "number":
-                return _Operand(None, Decimal(token))
+                return Operand(None, Decimal(token))
             case "text":
-                return _Operand(None, token[1:-1].replace(token[0] * 2, token[0]))
+                return Operand(None, token[1:-1].replace(token[0] * 2, token[0]))
             case "name" if lowered in {"true", "false"}:
-                return _Operand(None, lowered == "true")
+                return Operand(None, lowered == "true")
             case "name" if lowered not in {"and", "or", "not", "in", "between", "like", "is", "null"}:
                 name = lowered.strip("`")
                 self.columns.add(name)
-                return _Operand(name)
+                return Operand(name)
         self._at -= 1
         raise self._wrong()
 
@@ -263,7 +291,7 @@ def _compared(sign: str, a: Value, b: Value, typed: Callable[[str], Any] | None)
         one, other = one.lower(), other.lower()
     elif isinstance(a, Decimal) or isinstance(b, Decimal):
         one, other = _converted(one, float), _converted(other, float)
-    return None if one is None or other is None else _COMPARES[sign](one, other)
+    return None if one is None or other is None else COMPARES[sign](one, other)
 
 
 def _converted(text: str, typed: Callable[[str], Any]) -> Any:

@@ -13,7 +13,7 @@ from gluepot.connectors.files.source.globs import compile_globs, read_exclusions
 from gluepot.connectors.files.source.grouping import GroupOptions
 from gluepot.connectors.files.source.listing import ListingOptions
 from gluepot.connectors.files.source.plan import MAX_BAND_MS, PlanOptions
-from gluepot.connectors.files.source.predicate import parse_predicate
+from gluepot.connectors.files.source.sql_predicate import SqlEvaluator, read_predicate
 from gluepot.connectors.files.source.storage_classes import read_classes
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError
@@ -71,6 +71,7 @@ class FileReadSettings:
         format_name: str | None,
         format_options: Mapping[str, Any],
         predicate: str = "",
+        evaluator: SqlEvaluator | None = None,
     ) -> FileReadSettings:
         """Read Glue's options.
 
@@ -79,6 +80,7 @@ class FileReadSettings:
             format_name: `json`, `csv`, ...
             format_options: Glue's.
             predicate: `push_down_predicate`.
+            evaluator: evaluates predicates that only Spark understands.
 
         Raises:
             ConfigError: an option is missing or not understood.
@@ -87,14 +89,14 @@ class FileReadSettings:
         for name in options.keys() & _WITHOUT_EFFECT.keys():
             log.info("option_without_effect", option=name, reason=_WITHOUT_EFFECT[name])
         asked = [text for text in (predicate, str(options.get("catalogPartitionPredicate") or "")) if text.strip()]
-        joined = " AND ".join(f"({text})" for text in asked)
+        joined = asked[0] if len(asked) == 1 else " AND ".join(f"({text})" for text in asked)
         paths = _paths(options)
         return cls(
             listing=ListingOptions(
                 paths=paths,
                 recurse=flag(options, "recurse"),
                 exclusions=compile_globs(read_exclusions(options.get("exclusions") or "")),
-                predicate=parse_predicate(joined) if joined else None,
+                predicate=read_predicate(joined, evaluator) if joined else None,
                 excluded_classes=read_classes(options.get("excludeStorageClasses")),
             ),
             plan=PlanOptions(

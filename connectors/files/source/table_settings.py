@@ -13,6 +13,7 @@ from gluepot.catalog.values import Partition, Table
 from gluepot.connectors.files.partition_folders import partition_path
 from gluepot.connectors.files.source.listing import Root
 from gluepot.connectors.files.source.settings import KNOWN_OPTIONS, FileReadSettings
+from gluepot.connectors.files.source.sql_predicate import SqlEvaluator
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import canonical_url
 from gluepot.frames.schema.hive_types import arrow_of_hive
@@ -34,7 +35,13 @@ class TableRead:
     types: Mapping[str, pa.DataType]
 
 
-def table_read(table: Table, partitions: Iterable[Partition], options: Mapping[str, Any], predicate: str) -> TableRead:
+def table_read(
+    table: Table,
+    partitions: Iterable[Partition],
+    options: Mapping[str, Any],
+    predicate: str,
+    evaluator: SqlEvaluator | None = None,
+) -> TableRead:
     """Return how a table is read.
 
     Args:
@@ -42,6 +49,7 @@ def table_read(table: Table, partitions: Iterable[Partition], options: Mapping[s
         partitions: all of the table's; of those that the predicate leaves out no folder is listed.
         options: `additional_options`; they go before what the table's parameters say (docs/glue 5.1).
         predicate: `push_down_predicate`.
+        evaluator: evaluates predicates that only Spark understands.
 
     Raises:
         ConfigError: the table has no location, or an option or a type is not understood.
@@ -52,7 +60,7 @@ def table_read(table: Table, partitions: Iterable[Partition], options: Mapping[s
     form = table_format(table)
     of_table = {name: value for name, value in table.parameters.items() if name in KNOWN_OPTIONS}
     given = {**of_table, **options, "paths": [location]}
-    settings = FileReadSettings.from_glue(given, form.name, form.options, predicate)
+    settings = FileReadSettings.from_glue(given, form.name, form.options, predicate, evaluator)
     keys = table.partition_keys
     listing = replace(settings.listing, partitions=partition_roots(table, partitions)) if keys else settings.listing
     source = {"database": table.database, "name": table.name, "options": dict(options)}

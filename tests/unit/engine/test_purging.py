@@ -58,13 +58,13 @@ def test_an_emptied_partition_leaves_the_catalog(lake, tmp_path):
     catalog.add_database(Database("web"))
     table = Table("web", "clicks", {"PartitionKeys": [{"Name": "day", "Type": "string"}]})
     catalog.add_table(table)
-    for day, hours_old in (("1", 200), ("2", 200), ("3", 1)):
+    for day, hours_old in (("1", 200), ("2", 200), ("3", 1), ("__HIVE_DEFAULT_PARTITION__", 200)):
         lake(f"day={day}/a", hours_old)
         location = {"StorageDescriptor": {"Location": f"{lake.root}/day={day}"}}
         catalog.add_partitions(table, [Partition((day,), location)])
     purge_table(catalog, table, options(partitionPredicate="day <> '2'"), FakeClock(NOW), "a")
-    assert [one.values for one in catalog.partitions(table)] == [("2",), ("3",)]
-    assert lake.names() == ["day=2/a", "day=3/a"]
+    assert [one.values for one in catalog.partitions(table)] == [("2",), ("3",), ("__HIVE_DEFAULT_PARTITION__",)]
+    assert lake.names() == ["day=2/a", "day=3/a", "day=__HIVE_DEFAULT_PARTITION__/a"]
     catalog.close()
 
 

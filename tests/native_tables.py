@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -59,6 +60,19 @@ def read_tables(glue_context, folder, tables):
             parquet.write_table(part, folder / name / f"{number}.parquet")
         frame = glue_context.create_dynamic_frame.from_options("s3", {"paths": [str(folder / name)]}, format="parquet")
         frame.toDF().createOrReplaceTempView(name)
+
+
+@contextmanager
+def with_settings(spark, settings):
+    """Give a session other settings, and what it had before at the end."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 def answer_of(spark, frame):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.native_tables import SALES, SHOPS, answer_of, plain, read_tables
+from tests.native_tables import SALES, SHOPS, answer_of, plain, read_tables, with_settings
 
 # Each is a column of one query.
 EXPRESSIONS = """
@@ -71,6 +71,12 @@ STATEMENTS = [
     "SELECT count(*), sum(shop) FROM (SELECT shop FROM sales UNION ALL SELECT shop FROM shops)",
     "WITH t AS (SELECT shop, sum(price) AS n FROM sales GROUP BY shop) SELECT * FROM t WHERE n = (SELECT max(n) FROM t)",
     f"SELECT id, {WINDOWS} FROM sales",
+    "SELECT shop, X'CAFE', X'', array('a, b', ' c ', '', 'null', null), array(1, null), count(*) FROM sales GROUP BY shop",
+    "SELECT shop, array(array('it''s')), array(X'00', null), array(1.5D, double('NaN')), max(id) FROM sales GROUP BY shop",
+    "SELECT id, lag(cast(null as bigint), 1, id) OVER (ORDER BY id), lead(shop, -1, 7) OVER (ORDER BY id) FROM sales",
+    "SELECT id, lag(shop, 1, cast(null as int)) OVER (ORDER BY id), lead(array('x'), 2) OVER (ORDER BY id) FROM sales",
+    "SELECT shop, cast(max(cast(tax / 1000 as decimal(9,9))) as string) AS t, cast(min(cast(price as decimal(20,10)) + 3) as string) FROM sales GROUP BY shop",
+    "SELECT shop, max(if(id > 3, ratio, 0D)), min(if(id > 3, ratio, 1D)) FROM sales WHERE id <> 8 GROUP BY shop",
     "SELECT * FROM (SELECT id, shop, row_number() OVER (PARTITION BY shop ORDER BY id DESC) AS n FROM sales) WHERE n = 1",
     "SELECT shop, sum(price) AS n, rank() OVER (ORDER BY sum(price) DESC) AS place FROM sales GROUP BY shop",
 ]
@@ -79,6 +85,23 @@ ORDERED = [
     "SELECT shop, paid, count(*) FROM sales GROUP BY shop, paid ORDER BY paid NULLS LAST, shop DESC",
     "SELECT sales.id + 1 AS x FROM sales JOIN shops USING (shop) ORDER BY ratio DESC, id",
 ]
+
+
+LEFT_TO_SPARK = [
+    "SELECT shop, cast(max(cast(0 as decimal(20,10))) as string) FROM sales GROUP BY shop",
+    "SELECT shop, cast(max(tax / 1000000000) as string) FROM sales GROUP BY shop",
+    "SELECT shop, array('a, b'), array('a', ' b'), count(*) FROM sales GROUP BY shop",
+    "SELECT shop, named_struct('a', 1), count(*) FROM sales GROUP BY shop",
+    "SELECT shop, array(date'2020-01-01'), count(*) FROM sales GROUP BY shop",
+    "SELECT id, lead(name, cast(null as int), 'x') OVER (ORDER BY id) FROM sales",
+    "SELECT min(if(id > 3, ratio, 0D)), max(-abs(if(ratio = 0, ratio, 0D)) * if(id > 5, 1, -1)) FROM sales",
+]
+SETTINGS = {
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.legacy.allowHashOnMapType": "true",
+    "spark.sql.session.timeZone": "Asia/Tokyo",
+    "spark.sql.parquet.binaryAsString": "true",
+}
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +126,14 @@ def test_the_order_is_that_of_spark(tables, statement):
 
     assert found is not None
     assert list(map(plain, found)) == [plain(row) for row in frame.collect()]
+
+
+@pytest.mark.parametrize("statement", LEFT_TO_SPARK)
+def test_values_that_duckdb_would_give_otherwise_are_left_to_spark(tables, statement):
+    assert answer_of(tables, tables.sql(statement)) is None
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_that_is_not_covered_leaves_a_query_to_spark(tables, name):
+    with with_settings(tables, {name: SETTINGS[name]}):
+        assert answer_of(tables, tables.sql("SELECT shop, max(made) FROM sales GROUP BY shop")) is None

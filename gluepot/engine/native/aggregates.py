@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gluepot.engine.native.expressions import cast, quotient, unscaled
+from gluepot.engine.native.expressions import cast, guarded, quotient, unscaled
 from gluepot.engine.native.nodes import Node, children, kind, said
 from gluepot.engine.native.types import (
     INTEGERS,
@@ -25,7 +25,14 @@ _SPREADS = {
     "VarianceSamp": "var_samp",
     "VariancePop": "var_pop",
 }
-_SHIFTS = {"Lag": "lag", "Lead": "lead"}
+AGGREGATES = frozenset({"Average", "Count", "Max", "Min", "Sum", *_SPREADS})
+"""The aggregates that are translated, for some types of their arguments."""
+
+SHIFTS = {"Lag": "lag", "Lead": "lead"}
+"""Functions of a window that take the value of another row, and DuckDB's names of them."""
+
+WINDOW_FUNCTIONS = frozenset({*_RANKS, *SHIFTS})
+"""The functions of a window that are translated."""
 
 
 def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_distinct: bool = False) -> Value:
@@ -41,7 +48,7 @@ def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_d
         NotTranslated: only Spark can compute it.
     """
     name = kind(function)
-    if len(values) != 1:
+    if name not in AGGREGATES or len(values) != 1:
         raise NotTranslated(name)
     one, distinct = values[0], "DISTINCT " if is_distinct else ""
     match name:
@@ -57,6 +64,8 @@ def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_d
             return Value(f"{_SPREADS[name]}({one.sql}){suffix}", "double")
         case "Average" if not distinct:
             return _average(one, suffix)
+        case "Min" | "Max" if one.kind == "double":
+            return _extreme(name.lower(), one, suffix)
         case "Min" | "Max" if is_compared(one.kind) and one.kind != "boolean":
             return Value(f"{name.lower()}({one.sql}){suffix}", one.kind)
     raise NotTranslated(name)
@@ -71,6 +80,14 @@ def _average(one: Value, suffix: str) -> Value:
     if one.kind in {*INTEGERS, "double"}:
         return Value(f"(sum(CAST({one.sql} AS DOUBLE)){suffix} / {count})", "double")
     raise NotTranslated(f"Average of {one.kind}")
+
+
+def _extreme(function: str, of: Value, suffix: str) -> Value:
+    """Return the least or greatest double. If zeros of both signs share it, Spark gives the one that it meets first."""
+    found = f"{function}({of.sql}){suffix}"
+    negative, positive = (f"bool_or({of.sql} = 0 AND {sign}signbit({of.sql})){suffix}" for sign in ("", "NOT "))
+    is_plain = f"coalesce({found} <> 0 OR {negative} <> {positive}, true)"
+    return Value(guarded(is_plain, found, "DOUBLE"), "double")
 
 
 def the_only(value: Value, suffix: str) -> Value:
@@ -89,7 +106,7 @@ def window_function(function: Node, values: Sequence[Value], over: str) -> Value
 
     Args:
         function: the function.
-        values: its arguments, without literals that are null.
+        values: its arguments, without a default of no type.
         over: OVER with partitions and order; such functions have no other frame.
 
     Raises:
@@ -98,12 +115,12 @@ def window_function(function: Node, values: Sequence[Value], over: str) -> Value
     name = kind(function)
     if name in _RANKS:
         return cast(f"{_RANKS[name]}{over}", "integer")
-    if name in _SHIFTS and not function["ignoreNulls"]:
+    if name in SHIFTS and not function["ignoreNulls"]:
         given, offset, *default = values
-        if any(one.kind != given.kind for one in default):
+        if offset.kind != "integer" or offset.constant is None or any(one.kind != given.kind for one in default):
             raise NotTranslated(name)
         arguments = ", ".join(one.sql for one in (given, offset, *default))
-        return Value(f"{_SHIFTS[name]}({arguments}){over}", given.kind)
+        return Value(f"{SHIFTS[name]}({arguments}){over}", given.kind)
     raise NotTranslated(name)
 
 
@@ -129,7 +146,7 @@ def _bound(node: Node, *, rows: bool) -> str:
             return "UNBOUNDED FOLLOWING"
         case "CurrentRow":
             return "CURRENT ROW"
-        case "Literal" if rows:
+        case "Literal" if rows and node["value"] is not None:
             number = int(node["value"])
             return f"{abs(number)} {'PRECEDING' if number < 0 else 'FOLLOWING'}"
     raise NotTranslated("frame")

@@ -54,6 +54,8 @@ _ESCAPE = "\\"
 _ASCII = "[\\x00-\\x7F]*"
 # Whole numbers of so many digits are the same as floating-point numbers.
 _DOUBLE_DIGITS = 15
+# Java prints every number with so few digits after the point without an exponent.
+_PLAIN_SCALE = 6
 # Before the calendar's reform Spark writes other dates into its plans than it means.
 _FIRST_DATE = "1600-01-01"
 _LAST_DATE = "9999-12-31"
@@ -141,16 +143,44 @@ def compared(values: Sequence[Value]) -> Sequence[Value]:
 
 
 def _literal(node: Node, _: Sequence[Value]) -> Value:
+    """Translate a literal.
+
+    JSON of a plan has the text that Java prints for a value. That is not the value of a binary, an array or a struct,
+    which `literal_of` translates.
+    """
     kind, value = translated_kind(node["dataType"]), node["value"]
     if not kind:
         raise NotTranslated("Literal")
     if value is None:
         return Value(null(kind), kind)
+    if kind == "binary" or element_of(kind) or fields_of(kind):
+        raise NotTranslated("Literal")
     is_known_date = kind == "date" and _FIRST_DATE <= value <= _LAST_DATE and len(value) == len(_LAST_DATE)
     is_known_time = kind == "timestamp" and value >= _FIRST_DATE and value[4:5] == "-"
     if (kind == "date" and not is_known_date) or (kind.startswith("timestamp") and not is_known_time):
         raise NotTranslated(f"Literal of {kind}")
     return replace(cast(text(str(value)), kind), constant=str(value))
+
+
+def literal_of(value: object, kind: str) -> Value:
+    """Return the value of a literal that JSON of a plan does not hold.
+
+    Args:
+        value: bytes of a binary; of an array, a list of its elements; other values as Spark prints them. None is null.
+        kind: its type.
+
+    Raises:
+        NotTranslated: the type is another one.
+    """
+    if value is None:
+        return Value(null(kind), kind)
+    if kind == "binary" and isinstance(value, bytes):
+        return cast(f"unhex('{value.hex()}')", kind)
+    if (element := element_of(kind)) and isinstance(value, list):
+        return cast(f"[{', '.join(literal_of(one, element).sql for one in value)}]", kind)
+    if isinstance(value, str) and (kind in {*INTEGERS, "string", "boolean", "float", "double"} or is_decimal(kind)):
+        return cast(text(value), kind)
+    raise NotTranslated("Literal")
 
 
 def _comparison(operator: str, _: Node, values: Sequence[Value]) -> Value:
@@ -270,8 +300,26 @@ def _decimal_cast(given: Value, wanted: str) -> Value:
         case "byte" | "short" | "integer" | "long":
             return cast(f"trunc({given.sql})", wanted)
         case "string":
-            return cast(given.sql, wanted)
+            return _decimal_text(given)
     raise NotTranslated(f"Cast from {given.kind} to {wanted}")
+
+
+def _decimal_text(given: Value) -> Value:
+    """Return the text of a decimal.
+
+    Java prints a number with more than six zeros after the point with an exponent, unless the cast is ANSI's, which
+    JSON of a plan does not say. DuckDB prints no zero before the point if the type has no digit there.
+    """
+    precision, scale = digits(given.kind)
+    if precision == scale:
+        if precision == MOST_DIGITS:
+            raise NotTranslated(f"Cast from {given.kind} to string")
+        given = cast(given.sql, f"decimal({precision + 1},{scale})")
+    printed = cast(given.sql, "string").sql
+    if scale <= _PLAIN_SCALE:
+        return Value(printed, "string")
+    is_plain = f"coalesce(abs({given.sql}) >= CAST('1e-{_PLAIN_SCALE}' AS DECIMAL({scale + 1},{scale})), true)"
+    return Value(guarded(is_plain, printed, "VARCHAR"), "string")
 
 
 def _of_text(given: Value, wanted: str, pattern: str) -> Value:

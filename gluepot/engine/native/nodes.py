@@ -58,6 +58,11 @@ def kind(node: Node) -> str:
     return simple(node["class"])
 
 
+def is_sparks(node: Node) -> bool:
+    """Return whether the class of a node is one of Spark's own expressions or plans, and not of a library."""
+    return str(node["class"]).startswith("org.apache.spark.sql.catalyst.")
+
+
 def simple(name: str) -> str:
     """Return the last part of a class's name; of an object without the `$` at its end."""
     return name.rpartition(".")[2].removesuffix("$")

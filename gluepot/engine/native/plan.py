@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.core.duckdb_sql import quoted_name
 from gluepot.engine.native import aggregates
-from gluepot.engine.native.expressions import EXPRESSIONS, compared, in_set, null, text
-from gluepot.engine.native.nodes import Node, Tree, children, every, flat, kind, number, said, tree
+from gluepot.engine.native.expressions import EXPRESSIONS, compared, in_set, literal_of, null, text
+from gluepot.engine.native.nodes import Node, Tree, children, every, flat, is_sparks, kind, number, said, tree
 from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
 
 _JOINS = {
@@ -56,12 +56,14 @@ class Sources:
         copies: the other relations, whose rows will be in views (`copy_name`).
         projections: of each `Expand`, the expressions that make its rows.
         sets: the values of each `InSet`, as Spark keeps them, by the JSON of the expression that is looked up.
+        literals: the values of binaries and arrays, by the JSON of the literal; see `literal_of`.
     """
 
     files: Mapping[int, Sequence[File]]
     copies: AbstractSet[int] = frozenset()
     projections: Mapping[int, Sequence[Sequence[Tree]]] = field(default_factory=dict)
     sets: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    literals: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +98,12 @@ class Query:
 
     Args:
         sql: of DuckDB; its columns are numbered, `c0`, `c1`, ..., in the plan's order.
+        kinds: the type of each column, as `translated_kind` names it.
         partitions: into how many partitions the plan puts its rows; None if it does not say.
     """
 
     sql: str
+    kinds: tuple[str, ...]
     partitions: int | None = None
 
 
@@ -129,7 +133,8 @@ def translated(plan: Tree, sources: Sources) -> Query:
         raise NotTranslated("type")
     if len(rows.sql) > _MOST_CHARACTERS:
         raise NotTranslated("size")  # divisions of decimals inside of each other
-    return Query(f"SELECT {', '.join(rows.names(with_order=False))} FROM ({rows.sql}){_ordered(rows)}", partitions)
+    sql = f"SELECT {', '.join(rows.names(with_order=False))} FROM ({rows.sql}){_ordered(rows)}"
+    return Query(sql, tuple(one for _, one in rows.columns), partitions)
 
 
 def _ordered(rows: _Rows) -> str:
@@ -145,6 +150,8 @@ class _Translation:
         inputs = [self.rows(one) for one in children(node)]
         if not inputs:
             return self._relation([tree(one) for one in node.get("output", ())])
+        if not is_sparks(node):
+            raise NotTranslated(str(node["class"]))
         match kind(node):
             case "Union" if not node["byName"] and not node["allowMissingCol"]:
                 return _union(inputs)
@@ -179,6 +186,9 @@ class _Translation:
         files = self.sources.files.get(number(output[0]))
         if not files:
             raise NotTranslated("relation")
+
+        if any(len({one.casefold() for one in file.columns}) < len(file.columns) for file in files):
+            raise NotTranslated("names that differ by case")  # DuckDB does not tell them apart
 
         def of_files(paths: Sequence[str], held: frozenset[str]) -> str:
             values = []
@@ -297,6 +307,8 @@ class _Translation:
                 return self._window(node, scope)
             case "ScalarSubquery":
                 return self._subquery(node)
+            case "Literal" if (key := json.dumps(flat(node))) in self.sources.literals:
+                return literal_of(self.sources.literals[key], translated_kind(node["dataType"]))
         values = [self._value(one, scope) for one in children(node)]
         if kind(node) == "InSet":
             key = json.dumps(flat(children(node)[0]))
@@ -305,13 +317,13 @@ class _Translation:
 
     def _expression(self, node: Node, values: Sequence[Value]) -> Value:
         make = EXPRESSIONS.get(kind(node))
-        if make is None:
+        if make is None or not is_sparks(node):
             raise NotTranslated(kind(node))
         return make(node, values)
 
     def _aggregate(self, node: Node, scope: Mapping[int, Value], over: str) -> Value:
         function, *filters = children(node)
-        if said(node["mode"]) != "Complete":
+        if said(node["mode"]) != "Complete" or not is_sparks(function):
             raise NotTranslated("mode")
         passing = [self._value(one, scope).sql for one in filters]
         suffix = "".join(f" FILTER (WHERE {one})" for one in passing) + over
@@ -335,8 +347,12 @@ class _Translation:
         window = f" OVER ({' '.join([*parts, aggregates.frame(frame)])})"
         if kind(function) == "AggregateExpression":
             return self._aggregate(function, scope, window)
-        given = [one for one in children(function) if not _is_null(one)]
-        values = [self._value(one, scope) for one in given]
+        if not is_sparks(function):
+            raise NotTranslated(str(function["class"]))
+        arguments = children(function)
+        if kind(function) in aggregates.SHIFTS and arguments[-1].get("dataType") == "void":
+            arguments = arguments[:-1]  # the query gives no default
+        values = [self._value(one, scope) for one in arguments]
         return aggregates.window_function(function, values, f" OVER ({' '.join(parts)})")
 
     def _sort_key(self, node: Node, scope: Mapping[int, Value]) -> str:
@@ -368,10 +384,6 @@ def _is_of(rows: _Rows, expression: Node) -> bool:
     """Return whether an expression is one of columns of these rows."""
     known = {spark for spark, _ in rows.columns}
     return all(number(one) in known for one in flat(expression) if kind(one) == "AttributeReference")
-
-
-def _is_null(node: Node) -> bool:
-    return kind(node) == "Literal" and node["value"] is None
 
 
 def _is_of_group(node: Node) -> bool:

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -25,8 +26,9 @@ from gluepot.core.memory import memory_bytes
 from gluepot.engine import on_driver, row_folders
 from gluepot.engine.native.copies import copied
 from gluepot.engine.native.plan import Query, copy_name, translated
+from gluepot.engine.native.settings import to_compare, uncovered
 from gluepot.engine.native.sources import reads_ours, relations_of, sources_of
-from gluepot.engine.native.types import NothingToWin, NotTranslated
+from gluepot.engine.native.types import NothingToWin, NotTranslated, sql_type, translated_kind
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.engine.row_files import NoRoom, RowFile
@@ -141,7 +143,7 @@ def _answer(duckdb: Any, spark: SparkSession, frame: DataFrame, folder: str) -> 
     try:
         asked = _translated(frame)
         copies = {number: copied(spark, leaf, folder) for number, leaf in asked.others.items()}
-        path = _run(duckdb, asked.query.sql, spark, folder, copies)
+        path = _run(duckdb, asked.query, spark, folder, copies)
     except NothingToWin:
         return None
     except NotTranslated as part:
@@ -182,6 +184,7 @@ def _translated(frame: DataFrame) -> _Asked:
     execution = frame._jdf.queryExecution()  # noqa: SLF001  Python has no other way to a plan
     if not reads_ours(execution.analyzed()):  # planning again takes longer than this look
         raise NothingToWin("relation")
+    _check_settings(frame.sparkSession)
     plan = execution.optimizedPlan()
     nodes = plan.toJSON()
     relations = relations_of(plan)
@@ -194,12 +197,45 @@ def _translated(frame: DataFrame) -> _Asked:
     zones = {frame.sparkSession.conf.get("spark.sql.session.timeZone"), jvm.java.util.TimeZone.getDefault().getID()}
     if '"timestamp' in nodes and not zones <= _UTC:
         raise NotTranslated("time zone")  # of literals in the plan, and of DuckDB
-    query = translated(json.loads(nodes), sources)
+    try:
+        query = translated(json.loads(nodes), sources)
+    except (LookupError, TypeError, ValueError) as error:
+        raise NotTranslated(f"{type(error).__name__} in the plan") from error  # another form than Spark 4.1 gives it
+    if query.kinds != tuple(translated_kind(one["type"]) for one in frame.schema.jsonValue()["fields"]):
+        raise NotTranslated("types of the result")
     return _Asked(query, ours, relations.others)
 
 
-def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str, copies: Mapping[int, str]) -> str:
-    """Write the result of a query to a file, and return its path."""
+def _check_settings(spark: SparkSession) -> None:
+    """Compare the session's settings with those that are covered.
+
+    Raises:
+        NotTranslated: one is not.
+    """
+    session = spark._jsparkSession.sessionState().conf()  # noqa: SLF001  as above
+    lines = session.getAllConfs().mkString("\n").split("\n")
+    settings = dict(line.split(" -> ", 1) for line in lines if line.startswith("spark.sql.") and " -> " in line)
+    defaults = {name: default for name in to_compare(settings) if (default := _default(spark, name)) is not None}
+    if name := uncovered(settings, defaults):
+        raise NotTranslated(f"setting {name}")
+
+
+@cache
+def _default(spark: SparkSession, name: str) -> str | None:
+    """Return Spark's default of a setting; None if it has none."""
+    jvm = spark.sparkContext._jvm  # noqa: SLF001  as above
+    assert jvm is not None
+    default: str | None = jvm.org.apache.spark.sql.internal.SQLConf().getConfString(name, None)
+    return default
+
+
+def _run(duckdb: Any, query: Query, spark: SparkSession, folder: str, copies: Mapping[int, str]) -> str:
+    """Write the result of a query to a file, and return its path.
+
+    Raises:
+        NotTranslated: the file has other types than Spark's plan.
+        duckdb.Error: DuckDB cannot run the query.
+    """
     path = f"{folder}/{uuid4().hex}.parquet"
     settings = {
         "threads": str(spark.sparkContext.defaultParallelism),
@@ -213,7 +249,10 @@ def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str, copies: Mappin
         db.execute("SET TimeZone = 'UTC'")
         for number, copy in copies.items():
             db.execute(f"CREATE VIEW {copy_name(number)} AS SELECT * FROM read_parquet({quoted_text(copy)})")
-        db.execute(f"COPY ({sql}) TO {quoted_text(path)} (FORMAT parquet)")
+        db.execute(f"COPY ({query.sql}) TO {quoted_text(path)} (FORMAT parquet)")
+        written = db.read_parquet(path).types
+        if written != [db.type(sql_type(one)) for one in query.kinds]:
+            raise NotTranslated("types of the answer")
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from gluepot.engine.native.plan import File, Sources
 from gluepot.engine.native.types import NothingToWin, NotTranslated
 
 _ESCAPE = "\\"
+# The beginning of literals whose value is not in the JSON: binaries ("[B@"), arrays and structs.
+_NOT_IN_JSON = re.compile(r'\.Literal","num-children":0,"value":"\[')
 # The kinds of relations that are known to be the same when Spark runs them alone.
 _OTHERS = {"InMemoryRelation", "LocalRelation", "LogicalRelation", "Range"}
 
@@ -56,6 +59,7 @@ def sources_of(plan: Any, nodes: str, relations: Relations) -> Sources:
         frozenset(relations.others),
         _projections(plan) if '.Expand"' in nodes else {},
         _sets(plan) if '.InSet"' in nodes else {},
+        _literals(plan) if _NOT_IN_JSON.search(nodes) else {},
     )
 
 
@@ -116,6 +120,39 @@ def _sets(plan: Any) -> dict[str, list[str | None]]:
         if sorted(map(str, found.setdefault(key, values))) != sorted(map(str, values)):
             raise NotTranslated("InSet")
     return found
+
+
+def _literals(plan: Any) -> dict[str, object]:
+    """Return the values of literals that are binaries or arrays, by their JSON.
+
+    Raises:
+        NotTranslated: different literals have the same JSON.
+    """
+    found: dict[str, object] = {}
+    # Spark prints an array with brackets and a binary as hexadecimal digits.
+    for one in [*_expressions(plan, "Literal", "["), *_expressions(plan, "Literal", "0x")]:
+        if one.value() is None or not _is_nested(one.dataType()):
+            continue
+        key, value = json.dumps(json.loads(one.toJSON())), _plain_value(one.value(), one.dataType())
+        if found.setdefault(key, value) != value:
+            raise NotTranslated("Literal")
+    return found
+
+
+def _is_nested(kind: Any) -> bool:
+    return class_of(kind) in {"BinaryType", "ArrayType"}
+
+
+def _plain_value(value: Any, kind: Any) -> object:
+    """Return the value of a literal in plain objects of Python, as `literal_of` wants it."""
+    match class_of(kind):
+        case "ArrayType" if value is not None:
+            return [_plain_value(one, kind.elementType()) for one in value.toObjectArray(kind.elementType())]
+        case "BinaryType" if value is not None:
+            return bytes(value)
+        case "StructType" | "MapType" | "DateType" | "TimestampType" | "TimestampNTZType":
+            raise NotTranslated("Literal")  # of such elements Spark keeps other values
+    return None if value is None else str(value)
 
 
 def _check_patterns(plan: Any) -> None:

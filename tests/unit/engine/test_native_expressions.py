@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.engine.native.expressions import EXPRESSIONS, quotient
+from gluepot.engine.native.expressions import EXPRESSIONS, literal_of, quotient
 from gluepot.engine.native.types import NotTranslated, Value
 
 duckdb = pytest.importorskip("duckdb")
@@ -83,6 +83,36 @@ def test_decimals_are_rounded_half_up(answer, number, places):
     assert answer(found.sql) == number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
 
 
+@pytest.mark.parametrize(
+    ("number", "kind", "wanted"),
+    [
+        ("0.000001", "decimal(9,9)", "0.000001000"),
+        ("-0.5", "decimal(4,4)", "-0.5000"),
+        ("0", "decimal(6,6)", "0.000000"),
+        ("12.3456789", "decimal(20,7)", "12.3456789"),
+        (None, "decimal(20,10)", None),
+    ],
+)
+def test_decimals_are_printed_as_java_does(answer, number, kind, wanted):
+    assert answer(of("Cast", literal(number, kind), dataType="string").sql) == wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "wanted"),
+    [
+        (b"\xca\xfe", "binary", b"\xca\xfe"),
+        (b"", "binary", b""),
+        (["a, b", " c ", "", "null", None, "it's"], '["string"]', ["a, b", " c ", "", "null", None, "it's"]),
+        (["1.50", None], '["decimal(3,2)"]', [Decimal("1.50"), None]),
+        ([["1"], []], '["[\\"long\\"]"]', [[1], []]),
+        ([], '["double"]', []),
+        (None, '["double"]', None),
+    ],
+)
+def test_literals_that_the_text_of_a_plan_does_not_hold(answer, value, kind, wanted):
+    assert answer(literal_of(value, kind).sql) == wanted
+
+
 @given(st.floats(-1e9, 1e9), st.integers(1, 5))
 def test_floating_point_numbers_are_rounded_as_they_are_printed(answer, number, places):
     found = answer(of("Round", literal(repr(number), "double"), literal(str(places), "integer")).sql)
@@ -103,6 +133,8 @@ def test_floating_point_numbers_are_rounded_as_they_are_printed(answer, number, 
         of("Add", literal("127", "byte"), literal("1", "byte")),
         of("Round", literal("1e15", "double"), literal("2", "integer")),
         of("ShiftRight", literal("-1", "long"), literal("1", "integer")),
+        of("Cast", literal("0", "decimal(20,10)"), dataType="string"),
+        of("Cast", literal("0.0000009", "decimal(9,9)"), dataType="string"),
         of("GetArrayItem", LIST, literal("2", "integer"), failOnError=True),
         of("ElementAt", LIST, literal("3", "integer"), failOnError=True),
         of("ElementAt", LIST, literal("-3", "integer"), failOnError=True),
@@ -130,6 +162,10 @@ def test_nulls_stay_null(answer, name):
         ("Literal", [], {"dataType": "date", "value": "1500-01-01"}),
         ("Literal", [], {"dataType": "timestamp_ntz", "value": "1234567"}),
         ("Literal", [], {"dataType": "string", "value": "a\0b"}),
+        ("Literal", [], {"dataType": "binary", "value": "[B@163ce569"}),
+        ("Literal", [], {"dataType": {"type": "array", "elementType": "string"}, "value": "[a, b]"}),
+        ("Literal", [], {"dataType": {"type": "struct", "fields": [{"name": "a", "type": "long"}]}, "value": "[1]"}),
+        ("Cast", [Value("c", "decimal(38,38)")], {"dataType": "string"}),
         ("Like", [Value("c", "string"), literal("a\\_", "string")], {}),
         ("Like", [Value("c", "string"), Value("d", "string")], {}),
         ("Substring", [Value("c", "string"), literal("-1", "integer"), literal("1", "integer")], {}),

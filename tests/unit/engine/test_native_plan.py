@@ -96,6 +96,23 @@ def test_a_relation_of_another_kind_is_a_view():
     assert "JOIN (SELECT c0, CAST(NULL AS INTEGER) AS c1 FROM copy_7) AS r ON (l.c0 = r.c0)" in sql
 
 
+def test_a_file_with_names_that_differ_by_case_is_left_to_spark():
+    with pytest.raises(NotTranslated):
+        translated(aggregate([], [COUNT]), reading(File("/rows/1.parquet", frozenset({"id", "ID"}))))
+
+
+def test_a_function_of_a_library_is_left_to_spark():
+    foreign = {**node("expressions.Upper", 1), "class": "com.example.Upper"}
+    alias = node("expressions.Alias", 1, name="r", exprId={"id": 9})
+
+    with pytest.raises(NotTranslated):
+        translated(aggregate([[COUNTRY]], [[alias, foreign, COUNTRY]]), reading(FILE))
+
+
+def test_the_types_of_a_query_are_those_of_its_columns():
+    assert translated(aggregate([[COUNTRY]], [[COUNTRY], COUNT]), reading(FILE)).kinds == ("string", "long")
+
+
 @pytest.mark.parametrize(
     "plan",
     [

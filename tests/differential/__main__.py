@@ -27,8 +27,9 @@ MOST_DIFFERENCES = 25
 
 @cache
 def _spark() -> Any:
-    from awsglue.context import GlueContext  # noqa: PLC0415  # most kinds do not need Java
-    from pyspark import SparkContext  # noqa: PLC0415
+    from pyspark import SparkContext
+
+    from awsglue.context import GlueContext  # most kinds do not need Java
 
     return GlueContext(SparkContext.getOrCreate()).spark_session
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from tests.differential.kind import Kind
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = ("predicates", "sql")
 
 
 def kind(name: str) -> Kind:

@@ -1,0 +1,169 @@
+"""Queries that DuckDB answers, beside Spark: random tables and queries, and settings that change what a query means."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from tests.differential.kind import Difference, Round, World, shrink
+from tests.differential.sql.queries import Query, query
+from tests.differential.sql.tables import tables
+from tests.native_tables import read_tables, with_settings
+
+_QUERIES = 100
+_TRIES = 60
+# What makes Spark faster with few rows, and changes no answer.
+_FAST = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.crossJoin.enabled": "true",
+}
+# Settings that change what a query means, with their values; the first is the default.
+_SETTINGS = {
+    "spark.sql.ansi.enabled": ("true", "false"),
+    "spark.sql.session.timeZone": ("UTC",) * 11 + ("America/New_York",),
+    "spark.sql.caseSensitive": ("false",) * 3 + ("true",),
+    "spark.sql.legacy.sizeOfNull": ("true",) * 3 + ("false",),
+    "spark.sql.parquet.inferTimestampNTZ.enabled": ("true",) * 3 + ("false",),
+    "spark.sql.legacy.timeParserPolicy": ("CORRECTED",) * 3 + ("EXCEPTION",),
+    "spark.sql.codegen.wholeStage": ("false",) * 7 + ("true",),
+    "spark.sql.optimizer.excludedRules": ("",) * 7 + ("org.apache.spark.sql.catalyst.optimizer.ConstantFolding",),
+    "spark.sql.decimalOperations.allowPrecisionLoss": ("true",) * 31 + ("false",),
+    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": ("false",) * 31 + ("true",),
+}
+# The heading in docs/limits.md for sums of floating-point numbers in another order.
+_LAST_DIGITS = "Queries that DuckDB runs"
+_SUMS = re.compile(r"\b(sum|avg|stddev|var)")
+_NUMBER = re.compile(r"'(\S+) [0-9a-f]{16}'")
+
+
+class Kind:
+    """Random queries."""
+
+    name = "sql"
+    unit = "queries"
+
+    def round(self, random: Random, world: World, queries: int = _QUERIES) -> Round:
+        """Compare queries over one set of tables."""
+        spark = world.spark()
+        settings = {name: random.choice(values) for name, values in _SETTINGS.items()}
+        settings = {
+            name: value
+            for name, value in settings.items()
+            if value != _SETTINGS[name][0] or name.endswith("ansi.enabled")
+        }
+        from awsglue.context import GlueContext
+
+        with with_settings(spark, _FAST | settings):
+            made = tables(random)
+            glue_context = GlueContext(spark.sparkContext)
+            read_tables(glue_context, world.folder, {f"{name}0": table for name, table in made.items()})
+            total = Round()
+            for _ in range(queries):
+                self._compare(spark, query(random), settings, total)
+            return total
+
+    def _compare(self, spark: Any, asked: Query, settings: dict[str, str], total: Round) -> None:
+        answers = answers_of(spark, asked)
+        if answers is None:
+            return
+        ours, original = answers
+        total.cases += 1
+        total.taken += ours != ""
+        if ours in {"", original}:
+            return
+
+        def differs(other: Query) -> bool:
+            found = answers_of(spark, other)
+            return found is not None and found[0] not in ("", found[1])
+
+        small = shrink(asked, Query.smaller, differs, _TRIES)
+        ours, original = answers_of(spark, small) or (ours, original)
+        why = _LAST_DIGITS if _SUMS.search(str(small)) and _rounded(ours) == _rounded(original) else ""
+        total.differences.append(Difference(f"{small} -- {settings}", ours[:1500], original[:1500], why))
+
+
+def answers_of(spark: Any, asked: Query) -> tuple[str, str] | None:
+    """Return the rows of a query as text, as DuckDB and as Spark give them.
+
+    The answer of DuckDB is empty if it declines, the answer of Spark then, too. None if the query has no meaning.
+    """
+    try:
+        frame = spark.sql(str(asked))
+        _ = frame.schema
+    except PySparkException:
+        return None
+    try:
+        ours = _ours(spark, frame)
+    except (PySparkException, Py4JJavaError):
+        return "", ""  # Spark fails while it plans the query, before the shortcut sees it
+    except Exception as error:  # noqa: BLE001  the shortcut may not fail
+        return f"error: {str(error)[:300]}", "rows, or an error of Spark's own"
+    if ours is None:
+        return "", ""
+    answer = _text(ours, is_ordered=asked.is_ordered)
+    try:
+        original = frame.toArrow()
+    except Exception as error:  # noqa: BLE001  any failure of a query
+        return answer, f"error: {str(error)[:300]}"
+    return answer, _text(original, is_ordered=asked.is_ordered)
+
+
+def _ours(spark: Any, frame: Any) -> pa.Table | None:
+    from gluepot.engine.native import run as native
+    from gluepot.engine.pipeline import FrameInput, Pipeline, SplitInput
+
+    with native.computed(spark, Pipeline(FrameInput(frame))) as given:
+        if not isinstance(given, SplitInput):
+            return None
+        batches = [chunk.batch for split in given.splits for chunk in given.source.read(split)]
+        return pa.Table.from_batches(batches, given.schema)
+
+
+def _text(table: pa.Table, *, is_ordered: bool) -> str:
+    """Return types and rows as text, exactly: each floating-point number by its bits."""
+    columns = [_values(column.combine_chunks()) for column in table.columns]
+    rows = [repr(row) for row in zip(*columns, strict=True)]
+    types = ", ".join(f"{field.name} {field.type}" for field in table.schema)
+    return "\n".join([types, *(rows if is_ordered else sorted(rows))])
+
+
+def _values(array: pa.Array) -> Sequence[object]:
+    kind = array.type
+    if pa.types.is_floating(kind):
+        return [None if one is None else _number(one) for one in array.to_pylist()]
+    if pa.types.is_date32(kind):
+        return list(array.cast(pa.int32()).to_pylist())
+    if pa.types.is_timestamp(kind):
+        return list(array.cast(pa.int64()).to_pylist())
+    if pa.types.is_list(kind):
+        inner = _values(array.flatten())
+        at, found = 0, []
+        for length in array.value_lengths().to_pylist():
+            found.append(None if length is None else inner[at : at + length])
+            at += length or 0
+        return found
+    if pa.types.is_struct(kind):
+        fields = [_values(array.field(at).filter(array.is_valid())) for at in range(kind.num_fields)]
+        rows = iter(zip(*fields, strict=True))
+        return [next(rows) if is_valid else None for is_valid in array.is_valid().to_pylist()]
+    return list(array.to_pylist())
+
+
+def _rounded(rows: str) -> list[str]:
+    """Return rows with nine digits of each floating-point number."""
+    return sorted(_NUMBER.sub(lambda found: f"{float(found[1]):.9e}", rows).split("\n"))
+
+
+def _number(value: float) -> str:
+    return "nan" if math.isnan(value) else f"{value!r} {struct.pack('>d', value).hex()}"

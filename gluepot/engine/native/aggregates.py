@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gluepot.engine.native.expressions import cast, guarded, quotient, unscaled
 from gluepot.engine.native.nodes import Node, children, kind, said
+from gluepot.engine.native.parts import cast, guarded, quotient, unscaled
 from gluepot.engine.native.types import (
     INTEGERS,
     NotTranslated,

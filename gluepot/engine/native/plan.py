@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.core.duckdb_sql import quoted_name
 from gluepot.engine.native import aggregates
-from gluepot.engine.native.expressions import EXPRESSIONS, compared, in_set, literal_of, null, text
+from gluepot.engine.native.expressions import EXPRESSIONS, in_set, literal_of
 from gluepot.engine.native.nodes import Node, Tree, children, every, flat, is_sparks, kind, number, said, tree
+from gluepot.engine.native.parts import compared, null, text
 from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
 
 _JOINS = {

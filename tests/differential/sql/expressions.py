@@ -12,17 +12,17 @@ from random import Random
 # w timestamp without zone, b condition, x binary, a array of strings, q array of integers, r struct, f float, k digit.
 FORMS: Mapping[str, str] = {
     "m": """0.25; -3.5; 0.00; 12345678901234567890.5; {m} + {m}; {m} - {m}; {m} * {m}; {m} / {m}; {m} + {i}; {m} * {h}; {m} / 7;
-        cast({m} as decimal(20,4)); cast({m} as decimal(38,18)); cast({m} as decimal(5,1)); cast({m} as decimal(4,4)); round({m}, {k});
+        cast({m} as decimal(20,4)); cast({m} as decimal(38,18)); cast({m} as decimal(5,1)); cast({m} as decimal(4,4)); round({m}, {k}); round({m}); round(m, 1);
         abs({m}); -({m}); cast({i} as decimal(14,2)); cast({l} as decimal(20,0)); cast({d} as decimal(18,3)); cast({c} as decimal(8,2));
         coalesce({m}, 0.5); if({b}, {m}, {m}); nullif({m}, {m}); case when {b} then {m} end; cast(null as decimal(6,3)); {m} * 0.1;
-        cast({b} as decimal(3,1)); ~ {m} % {m}; ~ floor({m}); ~ ceil({m}, 1); ~ bround({m}, 1); ~ greatest({m}, {m}); ~ try_divide({m}, {m});
+        ~ cast({b} as decimal(3,1)); ~ {m} % {m}; ~ floor({m}); ~ ceil({m}, 1); ~ bround({m}, 1); ~ greatest({m}, {m}); ~ try_divide({m}, {m});
         try_add({m}, {m}); cast({s} as decimal(8,2)); try_cast({m} as decimal(6,2)); cast({g} as decimal(10,2)); ~ sign({m})""",
     "d": """2.5D; -0.0D; 1e300D; 0.1D; {d} * 3; {d} + {d}; {d} - 0.1D; {d} * {d}; {d} / {d}; {d} / 4; cast({i} as double);
         cast({l} as double); cast({m} as double); cast({c} as double); round({d}, {k}); round({d}); abs({d}); -({d}); if({b}, {d}, {d});
         coalesce({d}, 1D); {i} / {i}; nullif({d}, 0D); {g}; ~ cast({s} as double); ~ sqrt({d}); ~ pow({d}, 2); ~ double('NaN');
         ~ double('-Infinity'); ~ {d} % {d}; ~ cast({f} as double); ~ nanvl({d}, {d}); try_divide({d}, {d}); cast({b} as double); ~ floor({d})""",
     "g": "2.5D; 0.25D; {g} + {g}; {g} - 0.5D; {g} * 2; if({b}, {g}, {g}); coalesce({g}, 1D); -({g}); abs({g}); cast({h} as double)",
-    "f": "cast({d} as float); 1.5F; {f}; ~ {f} + {f}; coalesce({f}, 1F); if({b}, {f}, {f})",
+    "f": "~ cast({d} as float); 1.5F; {f}; ~ {f} + {f}; coalesce({f}, 1F); if({b}, {f}, {f})",
     "i": """7; -1; 0; 2147483647; {i} + {i}; {i} - {i}; {i} * 3; {i} * {i}; length({s}); year({t}); month({t}); day({t}); quarter({t});
         dayofyear({t}); datediff({t}, {t}); cast({c} as int); cast({b} as int); coalesce({i}, 0); abs({i}); -({i}); cast({m} as int);
         cast({d} as int); cast({l} as int); case when {b} then {i} when {b} then {i} else {i} end; if({b}, {i}, null);
@@ -34,7 +34,7 @@ FORMS: Mapping[str, str] = {
     "l": """7L; {l} + {l}; {l} - {i}; {l} * {i}; cast({i} as bigint); coalesce({l}, 0L); if({b}, {l}, {l}); abs({l}); -({l}); cast({d} as bigint);
         cast({m} as bigint); cast({c} as bigint); 9223372036854775807L; {l} & 255; shiftright({l}, 3); ~ {l} div {i}; ~ unix_micros({z});
         ~ xxhash64({i}); try_multiply({l}, {l}); cast({b} as bigint); ~ crc32({x}); ~ {l} % 7; ~ unix_timestamp({z})""",
-    "h": "3S; cast({i} as smallint); cast({c} as smallint); {h} + {h}; {h} * 2S; cast({d} as smallint); coalesce({h}, 1S); cast({b} as tinyint); {h}; -({h}); abs({h})",
+    "h": "3S; cast({i} as smallint); ~ cast({c} as smallint); {h} + {h}; {h} * 2S; ~ cast({d} as smallint); coalesce({h}, 1S); ~ cast({b} as tinyint); {h}; ~ -({h}); ~ abs({h})",
     "c": "'7'; '-12'; cast({i} as string); substring({c}, 1, 1); coalesce({c}, '0'); trim({c})",
     "s": """'abba'; ''; 'größe'; ' b '; 'b''o"x'; '\\\\'; '%'; concat({s}, {s}); {s} || '-' || {c}; substring({s}, {k} + 1, 2); substring({s}, 2); trim({s});
         coalesce({s}, 'none'); if({b}, {s}, {s}); cast({i} as string); cast({l} as string); cast({t} as string); cast({m} as string);
@@ -72,7 +72,7 @@ FORMS: Mapping[str, str] = {
 AGGREGATES = """
     sum({m}); avg({m}); min({m}); max({m}); sum({i}); sum({l}); avg({i}); count({s}); count(distinct {s}); min({t}); max({s}); min({s}); max({z}); min({w}); count(distinct {i});
     sum({g}); avg({g}); max({d}); min({d}); count(*); sum({i}) filter (where {b}); sum(distinct {m}); sum(distinct {i}); count(distinct {m}); count({a}); max({h}); sum({h});
-    count(distinct {i}, {s}); count({i}, {s}); stddev({g}); var_pop({g}); count_if({b}); sum(if({b}, 1, 0)); avg({m}) filter (where {b}); count(1); min({i}); max({l}); avg({l});
+    ~ count(distinct {i}, {s}); ~ count({i}, {s}); stddev({g}); var_pop({g}); count_if({b}); sum(if({b}, 1, 0)); avg({m}) filter (where {b}); count(1); min({i}); max({l}); avg({l});
     ~ max({b}); ~ bool_and({b}); ~ count(distinct {d}); ~ sum(distinct {d}); ~ collect_list({i}); ~ first({s}); ~ any_value({i}); ~ approx_count_distinct({i}); ~ median({g});
     ~ percentile({g}, 0.5); ~ corr({g}, {g}); ~ max_by({s}, {i}); ~ skewness({g}); ~ kurtosis({g}); ~ mode({i}); ~ listagg({c}); ~ bit_or({i}); ~ max({x}); ~ min({f});
     ~ max({a}); ~ count(distinct {x}); ~ avg(distinct {m}); ~ try_sum({l}); ~ try_avg({m}); ~ first({i}, true); ~ min(distinct {i}); ~ histogram_numeric({g}, 3); ~ regr_count({g}, {g})
@@ -92,7 +92,7 @@ WINDOWS = """
 # The types of columns that a query can be grouped by, or ordered by.
 KEYS = "iihlmstzwbc"
 _PLACE = re.compile(r"\{(\w)\}")
-_RARE = 0.015
+_RARE = 0.008
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def _projected(maker: Maker, source: Source) -> Query:
     if is_ordered and maker.random.random() < 0.5:
         tail = tail.replace("order by ", "order by <by>, ")
     lists = {
-        "items": (*_some(maker, _KINDS, 1, 4, 3), *over),
+        "items": (*_some(maker, _KINDS, 3, 8, 3), *over),
         "test": _test(maker),
         "by": _some(maker, KEYS + "dd", 1, 1),
     }
@@ -167,7 +167,7 @@ def _projected(maker: Maker, source: Source) -> Query:
 
 def _grouped(maker: Maker, source: Source) -> Query:
     keys = _some(maker, KEYS, 0, 3, 1)
-    lists = {"items": _forms(maker, AGGREGATES, 1, 4), "test": _test(maker)}
+    lists = {"items": _forms(maker, AGGREGATES, 2, 6), "test": _test(maker)}
     if not keys:
         return Query(f"select <items> from {source.text} where <test>", lists)
     having = (
@@ -201,14 +201,12 @@ def _distinct(maker: Maker, source: Source) -> Query:
 
 
 def _set_operation(maker: Maker, source: Source) -> Query:
-    operation = maker.random.choice(["union all", "union", "intersect", "except", "intersect all", "except all"])
-    items = _some(maker, KEYS if operation != "union all" else _PLAIN_KINDS, 1, 3, 1)
+    operation = maker.random.choice(["union all", "union all", "union", "intersect", "except", "except all"])
+    items = _some(maker, KEYS, 1, 4, 1)
     other = tuple((kind, maker.of_type(kind, 1)) for kind, _ in items)
     both = f"select <items> from {source.text} where <test> {operation} select <other> from {source.text}"
-    outer = (
-        f"select count(*), count(e0) from ({both.replace('<items>', '<items>')})" if operation == "union all" else both
-    )
-    return Query(outer.replace("count(e0)", "count(i0)"), {"items": items, "other": other, "test": _test(maker)})
+    text = f"select distinct * from ({both})" if operation == "union all" else both
+    return Query(text, {"items": items, "other": other, "test": _test(maker)})
 
 
 def _subqueries(maker: Maker, source: Source) -> Query:
@@ -230,7 +228,7 @@ def _subqueries(maker: Maker, source: Source) -> Query:
     )
     own = Maker(maker.random, _columns(_OF_T))
     lists = {
-        "items": _some(own, _KINDS, 1, 3),
+        "items": _some(own, _KINDS, 2, 6),
         "test": _test(own),
         "other": _some(Maker(maker.random, _columns(_OF_U)), "b", 1, 1),
     }
@@ -250,10 +248,9 @@ def _common(maker: Maker, source: Source) -> Query:
             "c",
             "c join t0 on i0 = k",
             "c left join u0 on i1 = us",
-            "c as c join c as o using (i0)" if maker.random.random() < 0 else "c",
         ]
     )
-    lists = {"items": _some(outer, _PLAIN_KINDS, 1, 3), "test": _test(outer), "inner": inner, "keys": keys}
+    lists = {"items": _some(outer, _PLAIN_KINDS, 2, 6), "test": _test(outer), "inner": inner, "keys": keys}
     return Query(
         f"with c as (select <inner> from {source.text} group by <keys>) select <items> from {tail} where <test>", lists
     )

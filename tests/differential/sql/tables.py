@@ -40,8 +40,18 @@ def _whole(bits: int) -> Callable[[Random], int]:
 
 def _decimal(precision: int, scale: int) -> Callable[[Random], Decimal]:
     def value(random: Random) -> Decimal:
+        some = random.randrange(10 ** min(precision, 5))
         digits = random.choice(
-            [0, 1, 5, 10**precision - 1, random.randrange(10 ** min(precision, 5)), random.randrange(10**precision)]
+            [
+                0,
+                1,
+                5,
+                10**precision - 1,
+                some,
+                some // 10 * 10 + 5,
+                some // 10 * 10 + 5,
+                random.randrange(10**precision),
+            ]
         )
         return Decimal(random.choice([1, 1, -1]) * digits).scaleb(-scale, _CONTEXT)
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.engine.native.expressions import EXPRESSIONS, literal_of, quotient
+from gluepot.engine.native.expressions import EXPRESSIONS, literal_of
+from gluepot.engine.native.parts import quotient
 from gluepot.engine.native.types import NotTranslated, Value
 
 duckdb = pytest.importorskip("duckdb")

@@ -163,7 +163,7 @@ def _is(got: Any, value: Value) -> bool:
     if value is None or got is None:
         return value is None and got is None
     if isinstance(value, str):
-        return got == value
+        return bool(got == value)
     if isinstance(got, float):
         return Decimal(repr(got)) == int(value.text) if value.is_integer else _same_double(got, float(value.text))
     if value.is_integer:
@@ -177,7 +177,7 @@ def _same_double(left: float, right: float) -> bool:
 
 def _cast_long(got: Any, value: Value) -> bool:
     if isinstance(value, str):
-        return got == (12 if value == "12" else None)
+        return bool(got == (12 if value == "12" else None))
     if value is None:
         return got is None
     number = int(value.text) if value.is_integer else int(float(value.text))
@@ -186,7 +186,7 @@ def _cast_long(got: Any, value: Value) -> bool:
 
 def _cast_double(got: Any, value: Value) -> bool:
     if isinstance(value, str):
-        return got == (12.0 if value == "12" else None)
+        return bool(got == (12.0 if value == "12" else None))
     return got is None if value is None else got is not None and _same_double(got, float(value.text))
 
 

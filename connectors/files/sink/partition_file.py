@@ -116,7 +116,7 @@ class PartitionFile:
         self._open.merged = merged
         self._open.writer.write(stored)
         self._open.rows += stored.num_rows
-        # With marks: another write may have a column as double, and readers need to know whether double holds all of it.
+        # With marks: a column may be double in another write, and readers must know whether that holds its integers.
         self.schema = merge_schemas(self.schema, observed(stored))
         if self._open.output.size_bytes >= self.plan.target_size_bytes:
             self.end()

@@ -289,7 +289,9 @@ def _values(
 def _inner(values: Sequence[Any], column: Column) -> list[Any]:
     if column.nesting == "struct":
         return [None if value is None else value.get("n") for value in values]
-    return [value[1] for value in values] if column.nesting == "list" else list(values)
+    if column.nesting == "list":  # a list of nulls alone is null where a task has no other
+        return [None if value is None else value[1] for value in values]
+    return list(values)
 
 
 def _check(

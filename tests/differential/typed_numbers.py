@@ -119,7 +119,9 @@ def typed_case(random: Random, folder: Path) -> Iterator[Check]:
         for first, some in zip(range(0, 99, 3), chunks, strict=False) for chunk in some
     ]  # fmt: skip
     table.write(*tasks)
-    written = {row.pop("id"): list(row.values()) for row in table.rows()}
+    # With pyarrow: DuckDB reads decimals of more than 38 digits as doubles.
+    rows = [row for file in table.files for row in pq.read_table(file).to_pylist()]
+    written = {row.pop("id"): [value for value in row.values() if value is not None] for row in rows}
     there = [written.get(at, [])[:1] for at in range(len(flat))]
     values = [one[0] if one else None for one in there]
     yield Check("table", case, values, str(flat), all(map(_equal_text, values, flat)))

@@ -83,15 +83,7 @@ class FileSink:
         prefix = run_prefix(self.key, self.ctx)
         is_own = self.rejects_root == self.root
         rejects = RejectsFile(aside, rejects_name(self.key, self.ctx, task, is_own=is_own))
-        plan = FilePlan(
-            self.format,
-            data,
-            prefix,
-            task,
-            self.partition_keys,
-            self.target_file_size_bytes,
-            observes=self.drift is None,
-        )
+        plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes)
         resolver = None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys)
         refused = RefusedRows(rejects)
         partitions = Partitions(plan, refused, resolver)

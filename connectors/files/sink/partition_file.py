@@ -31,8 +31,6 @@ class FilePlan:
         task: ordinal of the task.
         partition_keys: names that no column in a file may have.
         target_size_bytes: a file that has reached this gets no further rows.
-        observes: whether schemas of written rows have the marks of `gluepot.frames.schema.observed`: a column may be
-            long in one file and double in another, and readers need to know whether double holds all of it.
     """
 
     format: OutputFormat
@@ -41,7 +39,6 @@ class FilePlan:
     task: int
     partition_keys: Sequence[str]
     target_size_bytes: int
-    observes: bool = False
 
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows as they are encoded."""
@@ -120,7 +117,8 @@ class PartitionFile:
         self._open.merged = merged
         self._open.writer.write(stored)
         self._open.rows += stored.num_rows
-        self.schema = merge_schemas(self.schema, observed(stored) if self.plan.observes else stored.schema)
+        # With marks: a column may be double in another write, and readers must know whether that holds its integers.
+        self.schema = merge_schemas(self.schema, observed(stored))
         if self._open.output.size_bytes >= self.plan.target_size_bytes:
             self.end()
 

@@ -163,7 +163,7 @@ def _is(got: Any, value: Value) -> bool:
     if value is None or got is None:
         return value is None and got is None
     if isinstance(value, str):
-        return got == value
+        return bool(got == value)
     if isinstance(got, float):
         return Decimal(repr(got)) == int(value.text) if value.is_integer else _same_double(got, float(value.text))
     if value.is_integer:
@@ -177,7 +177,7 @@ def _same_double(left: float, right: float) -> bool:
 
 def _cast_long(got: Any, value: Value) -> bool:
     if isinstance(value, str):
-        return got == (12 if value == "12" else None)
+        return bool(got == (12 if value == "12" else None))
     if value is None:
         return got is None
     number = int(value.text) if value.is_integer else int(float(value.text))
@@ -186,7 +186,7 @@ def _cast_long(got: Any, value: Value) -> bool:
 
 def _cast_double(got: Any, value: Value) -> bool:
     if isinstance(value, str):
-        return got == (12.0 if value == "12" else None)
+        return bool(got == (12.0 if value == "12" else None))
     return got is None if value is None else got is not None and _same_double(got, float(value.text))
 
 
@@ -289,7 +289,9 @@ def _values(
 def _inner(values: Sequence[Any], column: Column) -> list[Any]:
     if column.nesting == "struct":
         return [None if value is None else value.get("n") for value in values]
-    return [value[1] for value in values] if column.nesting == "list" else list(values)
+    if column.nesting == "list":  # a list of nulls alone is null where a task has no other
+        return [None if value is None else value[1] for value in values]
+    return list(values)
 
 
 def _check(

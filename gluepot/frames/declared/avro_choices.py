@@ -70,7 +70,7 @@ def field_of_two_kinds(left: pa.DataType, right: pa.DataType) -> str | None:
 
 
 def _are_two_kinds(left: pa.Field, right: pa.Field) -> bool:
-    lefts, rights = ({family(one.type): one.type for one in alternatives(field)} for field in (left, right))
+    lefts, rights = ({slot(one.type): one.type for one in alternatives(field)} for field in (left, right))
     if ("map" in lefts and "struct" in rights) or ("struct" in lefts and "map" in rights):
         return True
     if "struct" in lefts and "struct" in rights and field_of_two_kinds(lefts["struct"], rights["struct"]):

@@ -40,7 +40,7 @@ def test_files_that_are_left_out_are_told_and_the_exit_code_says_so(lake, capsys
     said = capsys.readouterr().out
     assert "1 target cannot be crawled:" in said
     assert "1 file left out:" in said
-    assert f"{lake}/day=1/broken.parquet is no Parquet file" in said
+    assert f"{lake}/day=1/broken.parquet is a Parquet file that cannot be read" in said
     assert "3 files, 1 table, 1 would change; nothing was written." in said
 
 

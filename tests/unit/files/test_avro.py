@@ -278,7 +278,7 @@ INNER = {"type": "record", "name": "I", "fields": [{"name": "x", "type": "int"}]
 @pytest.mark.parametrize(
     ("kind", "datum", "value"),
     [
-        (["int", "long", "double"], avro_number(1) + avro_number(2**53 + 1), float(2**53)),
+        (["int", "long", "double"], avro_number(1) + avro_number(2**53 + 1), 2**53 + 1),
         ({"type": "map", "values": ["int", "string"]}, avro_number(1) + TEXT + avro_number(0) + FIVE + b"\0", {"x": 5}),
         ([record(INNER, "A"), record("string", "B")], avro_number(0) + FIVE, {"v": {"x": 5}}),
         ([record(FIXED, "A"), "F", "string"], avro_number(1) + b"y", b"y"),

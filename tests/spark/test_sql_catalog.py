@@ -66,7 +66,8 @@ def test_files_in_the_formats_of_spark_are_read_from_the_catalog(sql, glue_conte
     rows.write.format(form).option("header", "true").saveAsTable(f"shop.{form}s")
 
     assert sql(f"SELECT * FROM shop.{form}s ORDER BY id") == [(1, 'a, "b"'), (2, None)]
-    assert from_catalog(glue_context, f"{form}s") == [(1, 'a, "b"'), (2, None)]
+    # A blank cell of CSV is an empty string in a DynamicFrame (docs/decisions/0062-values-of-csv-are-never-null.md).
+    assert from_catalog(glue_context, f"{form}s") == [(1, 'a, "b"'), (2, "" if form == "csv" else None)]
 
 
 def test_a_table_that_glue_writes_is_seen_at_once(sql, glue_context, tmp_path):

@@ -157,7 +157,9 @@ def _decoded_bytes(array: pa.Array) -> int:
     if pa.types.is_map(kind):
         return _decoded_bytes(array.keys) + _decoded_bytes(array.items)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _decoded_bytes(array.flatten())
+        # `flatten` cannot build extension types such as UUID.
+        first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
+        return _decoded_bytes(array.values.slice(first, last - first))
     return 0
 
 

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from gluepot.connectors.files.contracts import OpenFile
-from gluepot.connectors.files.formats.parquet.read import ParquetInputFormat, _decoded_bytes
+from gluepot.connectors.files.formats.parquet.read import ParquetInputFormat
 from gluepot.core.errors import PermanentError
 from tests.duck import duck
 from tests.unit.files.reading import chunks
@@ -62,9 +62,10 @@ def test_a_column_of_an_extension_type_is_what_glue_has_for_it(tmp_path, name):
     assert column(tmp_path, values) == (kind, wanted)
 
 
-def test_lists_of_uuids_are_measured_even_if_a_null_list_covers_items():
-    lists = pa.ListArray.from_arrays([0, 1, 2, 3], PLAIN, mask=pa.array([False, True, False]))
-    assert _decoded_bytes(lists) == 0
+def test_a_null_list_of_records_with_a_uuid_is_null(tmp_path):
+    records = pa.StructArray.from_arrays([PLAIN.slice(0, 0)], ["u"])
+    lists = pa.ListArray.from_arrays([0, 0], records, mask=pa.array([True]))
+    assert column(tmp_path, lists)[1] == [None]
 
 
 def test_a_uuid_of_a_writer_that_is_not_arrow_is_a_string(tmp_path):

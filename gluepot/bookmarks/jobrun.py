@@ -214,10 +214,9 @@ def begin(
     """
     global _current, _again  # noqa: PLW0603  a script reaches the engine only through Glue's signatures
     end("another Job.init followed")
-    _again = None
-    _current = _begun(name, run_id, temp_dir, option, limits, environ, clock, ttl_secs)
-    if _current.bookmarks is not None:
-        _again = partial(_begun, name, run_id, temp_dir, option, limits, environ, clock, ttl_secs)
+    another = partial(_begun, name, run_id, temp_dir, option, limits, environ, clock, ttl_secs)
+    _current = another()
+    _again = None if _current.bookmarks is None else another
     return _current
 
 

@@ -18,6 +18,7 @@ from typing import Self
 import pyarrow as pa
 
 from gluepot.connectors.values import RawBatch, SourceRange
+from gluepot.core.disk import used_bytes
 from gluepot.frames.payloads import as_array, payloads
 from gluepot.frames.sizes import memory_bytes
 
@@ -52,7 +53,7 @@ class Keeping:
             self._final.parent.mkdir(parents=True, exist_ok=True)
             for earlier in self._final.parent.iterdir():
                 earlier.unlink(missing_ok=True)
-            self._room_bytes -= sum(file.stat().st_size for file in self._folder.glob("counted/*/*"))
+            self._room_bytes -= used_bytes(self._folder / "counted")
             self._file = pa.OSFile(str(self._part), "wb")
         return self
 

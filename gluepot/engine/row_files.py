@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gluepot.connectors.files.formats.parquet.dictionaries import repeated_columns
+from gluepot.core.disk import used_bytes
 from gluepot.core.errors import PermanentError
 from gluepot.engine.task import good_rows
 from gluepot.frames.chunk import Chunk
@@ -85,9 +86,8 @@ class RowFolders:
         if self.memory is None:
             return False
         shared = Path(self.memory).parent
-        used = sum(one.stat().st_size for one in shared.glob("*/*.parquet"))
         state = os.statvfs(shared)
-        return used < self.most_bytes and state.f_bavail * state.f_frsize > _SPARE_BYTES
+        return used_bytes(shared) < self.most_bytes and state.f_bavail * state.f_frsize > _SPARE_BYTES
 
 
 @dataclass(frozen=True, slots=True)

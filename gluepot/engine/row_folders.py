@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from gluepot.core.clock import SystemClock
+from gluepot.core.disk import used_bytes
 from gluepot.core.memory import memory_bytes
 from gluepot.core.owned_folders import new_owned_folder
 from gluepot.engine.row_files import RowFile, RowFolders
@@ -100,8 +101,7 @@ def _sweep() -> None:
 
 def _bytes_of(folders: RowFolders) -> int:
     """Return the size of the files of a frame."""
-    kept = (one for one in (folders.disk, folders.memory) if one is not None)
-    return sum(file.stat().st_size for one in kept for file in Path(one).glob("*.parquet"))
+    return sum(used_bytes(folder) for folder in (folders.disk, folders.memory) if folder is not None)
 
 
 @cache

@@ -69,6 +69,9 @@ class ColumnarInputFormat(InputFormat, Protocol):
 class RowWriter(Protocol):
     """One file's encoder. It never closes the bytes it writes to."""
 
+    def takes(self, rows: pa.RecordBatch) -> bool:
+        """Tell whether the file can have these rows beside those it has; another file is started otherwise."""
+
     def write(self, rows: pa.RecordBatch) -> None:
         """Encode rows, all in the schema the file was opened with where the format has one schema per file."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -211,9 +211,10 @@ def _written(
     stage = Stage(storage, f"{staging_of_compaction(name)}/0")
     try:
         output = stage.open(f"{_folder(files[0])}{_file_name(name, settings.format)}")
-        encoder = settings.format.open(output, schema)
-        rows = 0
         sort_by = settings.sort_by if settings.sort_by in schema.names else None
+        # Sorted rows are one batch. Otherwise later batches may have NaN, and the result must be one file.
+        encoder = replace(settings.format, float_statistics=sort_by is not None).open(output, schema)
+        rows = 0
         for batch in _gathered(_rows(storage, files, schema), settings.format.gather_bytes, sort_by):
             encoder.write(batch)
             rows += batch.num_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.native_tables import SALES, SHOPS, answer_of, plain, read_tables, with_settings
+from tests.native_tables import MEASURES, SALES, SHOPS, answer_of, plain, read_tables, with_settings
 
 # Each is a column of one query.
 EXPRESSIONS = """
@@ -87,6 +87,13 @@ ORDERED = [
 ]
 
 
+NAN = [
+    ("count(*) FROM measures WHERE x > 5", 2),
+    ("count(*) FROM measures WHERE x IN (7, double('NaN')) AND NOT (x <= 2) AND x BETWEEN 3 AND double('NaN')", 2),
+    ("count(*) FROM measures WHERE s.x = double('NaN') AND (x > 5 OR id > 5)", 1),
+    ("cast(max(x) AS string) FROM measures", "NaN"),
+    ("count(*) FROM measures JOIN (SELECT x FROM measures WHERE id = 2) AS one ON one.x = measures.x", 2),
+]
 LEFT_TO_SPARK = [
     "SELECT shop, cast(max(cast(0 as decimal(20,10))) as string) FROM sales GROUP BY shop",
     "SELECT shop, cast(max(tax / 1000000000) as string) FROM sales GROUP BY shop",
@@ -106,7 +113,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def tables(glue_context, tmp_path_factory):
-    read_tables(glue_context, tmp_path_factory.mktemp("tables"), {"sales": SALES, "shops": SHOPS})
+    read_tables(glue_context, tmp_path_factory.mktemp("tables"), {"sales": SALES, "shops": SHOPS, "measures": MEASURES})
     return glue_context.spark_session
 
 
@@ -126,6 +133,14 @@ def test_the_order_is_that_of_spark(tables, statement):
 
     assert found is not None
     assert list(map(plain, found)) == [plain(row) for row in frame.collect()]
+
+
+@pytest.mark.parametrize(("query", "value"), NAN)
+def test_nan_is_greater_than_all_numbers_in_spark_and_in_duckdb(tables, query, value):
+    frame = tables.sql(f"SELECT {query}")
+
+    assert [tuple(row) for row in frame.collect()] == [(value,)]
+    assert answer_of(tables, frame) in ([(value,)], None)
 
 
 @pytest.mark.parametrize("statement", LEFT_TO_SPARK)

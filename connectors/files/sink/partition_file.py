@@ -1,7 +1,7 @@
 """The file of one partition that a task is writing, and the next one when a file cannot take further rows.
 
 One row group is encoded at a time, so the schema of a file is settled with its first row group: until then columns may
-come as they like. A column, or a type, that the open file has no place for closes it, and another file begins.
+come as they like. A column, a type or a value that the open file has no place for closes it, and another file begins.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class PartitionFile:
         if self._open is not None and self.plan.format.one_schema:
             merged = unmarked(merge_schemas(self._open.merged, observed(rows, keep_choices=True)))
             stored = self.plan.storable(align(rows, merged))
-            if stored.schema != self._open.stored:
+            if stored.schema != self._open.stored or not self._open.writer.takes(stored):
                 self.end()
                 merged, stored = rows.schema, None
         stored = stored or self.plan.storable(rows)

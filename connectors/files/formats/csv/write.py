@@ -98,6 +98,10 @@ class CsvLines:
         if settings.header:
             self._write_lines([schema.names])
 
+    def takes(self, rows: pa.RecordBatch) -> bool:  # noqa: ARG002 - what the format's contract has
+        """Tell that a file of lines takes any further ones."""
+        return True
+
     def write(self, rows: pa.RecordBatch) -> None:
         """Write a line for each row."""
         columns = [_cells(field, column) for field, column in zip(rows.schema, rows.columns, strict=True)]

@@ -53,6 +53,10 @@ class JsonLines:
     def __init__(self, file: TextFile) -> None:
         self._file = file
 
+    def takes(self, rows: pa.RecordBatch) -> bool:  # noqa: ARG002 - what the format's contract has
+        """Tell that a file of lines takes any further ones."""
+        return True
+
     def write(self, rows: pa.RecordBatch) -> None:
         """Write a line for each row, also for one without any column."""
         names = rows.schema.names

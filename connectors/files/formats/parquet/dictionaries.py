@@ -27,7 +27,7 @@ def repeated_columns(rows: pa.RecordBatch) -> list[str]:
         return []
     sample = _sample(rows)
     scale = rows.num_rows / sample.num_rows
-    return [path for path, values in _leaves_of(sample) if _is_repeated(values, scale)]
+    return [path for path, values in leaves_of(sample) if _is_repeated(values, scale)]
 
 
 def expected_distinct(distinct: int, sampled: int, values: int) -> float:
@@ -63,7 +63,8 @@ def _is_repeated(sample: pa.Array, scale: float) -> bool:
     return bool(_LEAST_OCCURRENCES * expected_distinct(distinct, sampled, values) <= values)
 
 
-def _leaves_of(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array]]:
+def leaves_of(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array]]:
+    """Yield the columns that Parquet stores, also inside structs, lists and maps, each with its path in the file."""
     for field, values in zip(rows.schema, rows.columns, strict=True):
         yield from _leaves(field.name, values)
 

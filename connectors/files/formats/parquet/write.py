@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from gluepot.connectors.files.formats.parquet.codecs import LEAST_ROWS, TRIED_ROWS, codecs
 from gluepot.connectors.files.formats.parquet.dictionaries import LEAST_SAMPLE, repeated_columns
+from gluepot.connectors.files.formats.parquet.statistics import columns_with_statistics, float_columns, nan_columns
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.frames.schema import choice_to_string, without_nulls
 from gluepot.frames.sizes import memory_bytes
@@ -53,12 +54,15 @@ class ParquetOutputFormat:
         compression: a key of pyarrow's codecs.
         block_size_bytes: Arrow bytes that become one row group; encoded and compressed they are fewer.
         page_size_bytes: aimed at for a page.
+        float_statistics: whether floating-point columns without NaN in their first rows have statistics. If so, rows
+            must be offered to `ParquetRows.takes` first.
         known: how columns are written, by schema; remembered in a task, whose files are much alike.
     """
 
     compression: str = "snappy"
     block_size_bytes: int = _BLOCK_SIZE_BYTES
     page_size_bytes: int = _PAGE_SIZE_BYTES
+    float_statistics: bool = True
     known: dict[pa.Schema, Columns] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -110,10 +114,17 @@ class ParquetRows:
         self._output = io.BufferedWriter(output, _BUFFER_BYTES)
         self._schema = schema
         self._writer: pq.ParquetWriter | None = None
+        self._without_statistics: frozenset[str] = frozenset()
+
+    def takes(self, rows: pa.RecordBatch) -> bool:
+        """Tell whether the rows have NaN only in columns without statistics in this file."""
+        return self._writer is None or nan_columns(rows) <= self._without_statistics
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Encode rows as row groups of the block size."""
         if self._writer is None:
+            may_have_nan = nan_columns(rows) if self._settings.float_statistics else float_columns(self._schema)
+            self._without_statistics = may_have_nan
             self._writer = self._begun(self._output, self._columns(rows))
         groups = -(-memory_bytes(rows) // self._settings.block_size_bytes) or 1
         self._writer.write_batch(rows, row_group_size=-(-rows.num_rows // groups))
@@ -148,6 +159,7 @@ class ParquetRows:
             use_dictionary=columns.repeated,
             compression=columns.compression,
             data_page_size=self._settings.page_size_bytes,
+            write_statistics=columns_with_statistics(self._schema, self._without_statistics),
             coerce_timestamps="us",  # the one unit that Spark writes, and Athena reads as timestamp
             allow_truncated_timestamps=True,
         )

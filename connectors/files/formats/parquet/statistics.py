@@ -1,0 +1,47 @@
+"""Which columns of a Parquet file get statistics: those whose least and largest value hold for all values.
+
+Arrow leaves NaN out of the statistics of floating-point numbers. Spark, for which NaN is greater than all numbers, and
+DuckDB trust them all the same: with 1.5 and NaN in a row group, both skip it for `x > 2`. Spark's own writer has NaN as
+the largest value, and both then read the row group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gluepot.connectors.files.formats.parquet.dictionaries import leaves_of
+
+
+def float_columns(schema: pa.Schema) -> frozenset[str]:
+    """Return the paths, as Parquet has them, of floating-point columns."""
+    return frozenset(path for path, values in _leaves(schema) if pa.types.is_floating(values.type))
+
+
+def nan_columns(rows: pa.RecordBatch) -> frozenset[str]:
+    """Return the paths, as Parquet has them, of columns with NaN, and of those that cannot be looked at for it."""
+    return frozenset(path for path, values in leaves_of(rows) if _may_have_nan(values))
+
+
+def columns_with_statistics(schema: pa.Schema, without: Collection[str]) -> bool | list[str]:
+    """Return the `write_statistics` of pyarrow's writer.
+
+    Args:
+        schema: of the file.
+        without: the paths of columns that get none.
+    """
+    if not without:
+        return True
+    return [path for path, _ in _leaves(schema) if path not in without]
+
+
+def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.Array]]:
+    return leaves_of(pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema))
+
+
+def _may_have_nan(values: pa.Array) -> bool:
+    if not pa.types.is_floating(values.type):
+        return False
+    return pa.types.is_float16(values.type) or bool(pc.any(pc.is_nan(values)).as_py())

@@ -49,7 +49,8 @@ SHOPS = pa.table(
         "limit": pa.array([Decimal(one) for one in ("1.00", "2.00", "0.50", "9.00", "1.00")], pa.decimal128(6, 2)),
     }
 )
-MEASURES = pa.table({"id": list(range(8)), "x": [1.0, 2.0, math.nan, -1.0] * 2, "s": [{"x": 1.0}, {"x": math.nan}] * 4})
+MEASURES = pa.table({"id": list(range(8)), "x": [1.0, 2.0, math.nan, -1.0] * 2})
+DEEP_MEASURES = MEASURES.append_column("s", pa.array([{"x": 1.0}, {"x": math.nan}] * 4))
 
 
 def read_tables(glue_context, folder, tables):

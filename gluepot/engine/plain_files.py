@@ -19,6 +19,7 @@ from pyarrow import parquet
 
 from gluepot.connectors.files.formats.parquet.plain import plain_schema
 from gluepot.connectors.files.formats.parquet.read import ParquetInputFormat
+from gluepot.connectors.files.formats.parquet.statistics import statistics_miss_nan
 from gluepot.connectors.files.source.files_source import FilesSource
 from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.hive import partition_values
@@ -131,6 +132,8 @@ def _linked(version: FileVersion, folders: RowFolders) -> RowFile | None:
         stamp = Stamp.of(link)
         with parquet.ParquetFile(link) as file:
             schema, rows = plain_schema(file.metadata, version.url), file.metadata.num_rows
+            if schema is not None and statistics_miss_nan(file):
+                schema = None  # Spark and DuckDB would skip rows with NaN, which our reader does not
     except (OSError, pa.ArrowException, PermanentError):
         schema = None  # our reader says what is wrong
     if schema is None or (stamp.size_bytes, stamp.mtime_ns // 1000) != (version.size_bytes, version.mtime_us):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.native_tables import MEASURES, SALES, SHOPS, answer_of, plain, read_tables, with_settings
+from tests.native_tables import DEEP_MEASURES, MEASURES, SALES, SHOPS, answer_of, plain, read_tables, with_settings
 
 # Each is a column of one query.
 EXPRESSIONS = """
@@ -90,8 +90,9 @@ ORDERED = [
 NAN = [
     ("count(*) FROM measures WHERE x > 5", 2),
     ("count(*) FROM measures WHERE x IN (7, double('NaN')) AND NOT (x <= 2) AND x BETWEEN 3 AND double('NaN')", 2),
-    ("count(*) FROM measures WHERE s.x = double('NaN') AND (x > 5 OR id > 5)", 1),
+    ("count(*) FROM deep WHERE s.x = double('NaN') AND (x > 5 OR id > 5)", 1),
     ("cast(max(x) AS string) FROM measures", "NaN"),
+    ("count(*) FROM deep WHERE x > 5", 2),
     ("count(*) FROM measures JOIN (SELECT x FROM measures WHERE id = 2) AS one ON one.x = measures.x", 2),
 ]
 LEFT_TO_SPARK = [
@@ -113,7 +114,11 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def tables(glue_context, tmp_path_factory):
-    read_tables(glue_context, tmp_path_factory.mktemp("tables"), {"sales": SALES, "shops": SHOPS, "measures": MEASURES})
+    read_tables(
+        glue_context,
+        tmp_path_factory.mktemp("tables"),
+        {"sales": SALES, "shops": SHOPS, "measures": MEASURES, "deep": DEEP_MEASURES},
+    )
     return glue_context.spark_session
 
 

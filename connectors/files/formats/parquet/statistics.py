@@ -11,8 +11,12 @@ from collections.abc import Collection, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import parquet
 
 from gluepot.connectors.files.formats.parquet.dictionaries import leaves_of
+
+# How the writer of Spark and Hadoop names itself. Its largest value is NaN if there is one, which readers respect.
+_TELLS_OF_NAN = "parquet-mr "
 
 
 def float_columns(schema: pa.Schema) -> frozenset[str]:
@@ -23,6 +27,27 @@ def float_columns(schema: pa.Schema) -> frozenset[str]:
 def nan_columns(rows: pa.RecordBatch) -> frozenset[str]:
     """Return the paths, as Parquet has them, of columns with NaN, and of those that cannot be looked at for it."""
     return frozenset(path for path, values in leaves_of(rows) if _may_have_nan(values))
+
+
+def statistics_miss_nan(file: parquet.ParquetFile) -> bool:
+    """Tell whether statistics of a file with flat columns leave out a NaN. It reads the columns that may have some.
+
+    Raises:
+        pa.ArrowException: a value cannot be read.
+        OSError: the file cannot be read.
+    """
+    metadata = file.metadata
+    if (metadata.created_by or "").startswith(_TELLS_OF_NAN):
+        return False
+    names = metadata.schema.names
+    floats = [at for at in range(len(names)) if metadata.schema.column(at).physical_type in {"FLOAT", "DOUBLE"}]
+    for group in range(metadata.num_row_groups):
+        statistics = {names[at]: metadata.row_group(group).column(at).statistics for at in floats}
+        trusted = [name for name, one in statistics.items() if one is not None and one.has_min_max]
+        batches = file.iter_batches(row_groups=[group], columns=trusted) if trusted else ()
+        if any(map(nan_columns, batches)):
+            return True
+    return False
 
 
 def columns_with_statistics(schema: pa.Schema, without: Collection[str]) -> bool | list[str]:

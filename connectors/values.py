@@ -201,6 +201,7 @@ class ManifestPart:
             records of a stream's own batch. The stream's sticky schema grows from it.
         columns: what the task adds to the table's columns, in the sink's own form; None if the sink does not track
             columns.
+        untyped: columns with values that are in no file because the task did not know their type, in the sink's form.
         measured: what steps of the pipeline have measured, by their names.
         misfits: how many values became null because they are not of the type that a script declares, by field.
         rows_digest: digest of the rows, see `gluepot.frames.rows_digest`; None if the target does not compare rows.
@@ -219,6 +220,7 @@ class ManifestPart:
     newest_epoch_ms: Mapping[str, int] = field(default_factory=dict)
     source_schema: bytes | None = None
     columns: Sequence[bytes] | None = None
+    untyped: Sequence[bytes] | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
     misfits: Mapping[str, int] = field(default_factory=dict)
     rows_put: int = 0

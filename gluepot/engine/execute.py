@@ -305,7 +305,8 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
 
     def aligned(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
         for rows in task.good_rows(chunks):
-            yield align(without_nulls(rows), stored)
+            # First the types that other rows have: an empty list without one would be dropped.
+            yield align(without_nulls(align(rows, schema)), stored)
 
     return through_spark(spark, pipeline, aligned, from_arrow_schema(stored, prefer_timestamp_ntz=True))
 

@@ -26,7 +26,7 @@ from gluepot.core.errors import PermanentError
 from gluepot.engine.task import good_rows
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import batch_of
-from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
+from gluepot.frames.schema import align, loses_values, merge_schemas, observed, unmarked, without_nulls
 from gluepot.frames.sizes import memory_bytes
 
 # Rows are gathered until their columns take this much, and then become a row group: few enough for a task to hold, and
@@ -181,11 +181,18 @@ class Written:
         schema: the merged schema of its rows, with columns that cannot be stored.
         files: in the order of the rows; None if a column has a type that is not written to files, or there is no room.
         records: how many there were, with broken ones.
+        untyped: schemas of rows with values that are in no file because they had no type, such as empty lists.
     """
 
     schema: pa.Schema
     files: Sequence[RowFile] | None
     records: int
+    untyped: Sequence[pa.Schema] = ()
+
+    def has_all(self, schema: pa.Schema) -> bool:
+        """Return whether the files have all values for which the schema of all records has a type."""
+        types = {field.name: field.type for field in schema}
+        return not any(loses_values(field.type, types[field.name]) for one in self.untyped for field in one)
 
 
 def can_hold(schema: pa.Schema) -> bool:
@@ -241,6 +248,7 @@ def write_rows(chunks: Iterable[Chunk], folders: RowFolders) -> Written:
     """
     merged, files, records = pa.schema([]), _Files(folders), 0
     is_written = True
+    untyped: dict[pa.Schema, None] = {}
 
     def counted() -> Iterator[Chunk]:
         nonlocal records
@@ -252,10 +260,12 @@ def write_rows(chunks: Iterable[Chunk], folders: RowFolders) -> Written:
         for batch in good_rows(counted()):
             merged = merge_schemas(merged, observed(batch))
             rows = without_nulls(batch)
+            if rows is not batch and any(pa.types.is_nested(field.type) for field in batch.schema):
+                untyped[batch.schema] = None
             is_written = is_written and are_written(rows.schema) and files.add(rows)
     finally:
         is_written = files.close() and is_written
-    return Written(merged, files.done if is_written else None, records)
+    return Written(merged, files.done if is_written else None, records, tuple(untyped))
 
 
 def rewritten(file: RowFile, schema: pa.Schema, folders: RowFolders) -> list[RowFile]:

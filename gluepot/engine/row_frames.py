@@ -99,7 +99,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
         found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, folders))
         schema = unmarked(reduce(merge_schemas, (one.schema for one in found), pa.schema([])))
         rows, frame, stored = None, None, storable(schema)
-        if all(one.files is not None for one in found) and len(stored):
+        if all(one.files is not None and one.has_all(schema) for one in found) and len(stored):
             with suppress(NoRoom):
                 files = _fitting([file for one in found for file in one.files or ()], stored, folders)
                 rows = SplitInput(RowFiles(schema), tuple(files), schema)

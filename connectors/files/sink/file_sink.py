@@ -108,6 +108,7 @@ class FileSink:
             rows_out=sum(file.rows for file in files if not file.rejects),
             rejected=rejects.by_reason,
             columns=None if resolver is None else resolver.found.to_history(),
+            untyped=None if resolver is None else resolver.untyped.to_history(),
         )
 
     def knowing(self, history: Iterable[bytes]) -> FileSink:
@@ -117,7 +118,8 @@ class FileSink:
     def again(self, parts: Sequence[ManifestPart]) -> FileSink | None:
         """Return a sink that settles what the tasks did not agree about; None when they agree."""
         found = [Layout.from_bytes(one) for part in parts for one in part.columns or ()]
-        settled = settle(self.known, found, self.partition_keys)
+        untyped = [one for part in parts for data in part.untyped or () for one in Layout.from_bytes(data).columns]
+        settled = settle(self.known, found, self.partition_keys, untyped)
         if settled is None:
             return None
         if settled == self.fresh:

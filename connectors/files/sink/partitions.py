@@ -9,13 +9,12 @@ import pyarrow as pa
 
 from gluepot.connectors.files.partition_folders import LONGEST_FOLDER_BYTES, fits
 from gluepot.connectors.files.sink.drift import Resolver
-from gluepot.connectors.files.sink.drift.fitting import is_storable
 from gluepot.connectors.files.sink.partition_file import FilePlan, PartitionFile
 from gluepot.connectors.files.sink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.files.sink.split import split
 from gluepot.connectors.values import StagedFile
 from gluepot.frames.chunk import Origin
-from gluepot.frames.schema import concat, merge_schemas
+from gluepot.frames.schema import concat, merge_schemas, storable_field
 from gluepot.frames.sizes import memory_bytes
 
 # Rows are split by partition in batches of about this size. With one more chunk, a column that is nearly all of it is
@@ -105,7 +104,7 @@ class Partitions:
             return
         keys = self._plan.partition_keys
         # Rows that have a column in a file are not refused later, so that their origins need not be kept.
-        has_column = any(is_storable(field) for field in batch.schema if field.name not in keys)
+        has_column = any(storable_field(field) is not None for field in batch.schema if field.name not in keys)
         present = [key for key in keys if key in batch.schema.names]
         self._keys_schema = merge_schemas(self._keys_schema, batch.select(present).schema)
         for part in split(batch, keys):

@@ -4,7 +4,7 @@ from gluepot.frames.schema.align import align, concat
 from gluepot.frames.schema.glue_types import arrow_type, glue_name
 from gluepot.frames.schema.integers import observed, unmarked
 from gluepot.frames.schema.merge import choice_field, grown, merge_fields, merge_known, merge_schemas
-from gluepot.frames.schema.storable import choice_to_string, without_nulls
+from gluepot.frames.schema.storable import choice_to_string, is_storable, loses_values, storable_field, without_nulls
 
 __all__ = [
     "align",
@@ -14,10 +14,13 @@ __all__ = [
     "concat",
     "glue_name",
     "grown",
+    "is_storable",
+    "loses_values",
     "merge_fields",
     "merge_known",
     "merge_schemas",
     "observed",
+    "storable_field",
     "unmarked",
     "without_nulls",
 ]

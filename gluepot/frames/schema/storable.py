@@ -24,10 +24,45 @@ from gluepot.frames.json_text import json_texts
 
 def without_nulls(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Drop what has no storable type: null columns, structs without fields, lists and maps of these, at any depth."""
-    if all(_is_storable(field.type) for field in batch.schema):
+    if all(is_storable(field.type) for field in batch.schema):
         return batch
     kept = [_storable(column) for column in columns_of(batch) if _has_values(column.field.type)]
     return batch_of(kept, batch.num_rows)
+
+
+def storable_field(field: pa.Field) -> pa.Field | None:
+    """Return a field as `without_nulls` leaves it; None if nothing is left."""
+    if is_storable(field.type):
+        return field
+    kept = without_nulls(pa.RecordBatch.from_pylist([], schema=pa.schema([field]))).schema
+    return kept.field(0) if len(kept) else None
+
+
+def is_storable(kind: pa.DataType) -> bool:
+    """Tell whether `without_nulls` leaves a type as it is."""
+    return _has_values(kind) and all(is_storable(field.type) for field in _inner_fields(kind))
+
+
+def loses_values(have: pa.DataType, wanted: pa.DataType) -> bool:
+    """Tell whether `without_nulls` drops values that another type could store.
+
+    Such values are `[]`, `[null]` and structs without values: they have a type only beside other values. A column of
+    nulls alone loses nothing.
+
+    Args:
+        have: the type of the values.
+        wanted: the type of the same column in other rows.
+    """
+    if not pa.types.is_nested(have):
+        return False
+    if not _has_values(have):
+        return _has_values(wanted)
+    if pa.types.is_struct(have):
+        others = {field.name: field.type for field in _inner_fields(wanted)}
+        return any(loses_values(field.type, others[field.name]) for field in have if field.name in others)
+    same_kind = pa.types.is_map(have) == pa.types.is_map(wanted) and not pa.types.is_struct(wanted)
+    pairs = zip(_inner_fields(have), _inner_fields(wanted), strict=False) if same_kind else ()
+    return any(loses_values(one.type, other.type) for one, other in pairs)
 
 
 def choice_to_string(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -48,11 +83,6 @@ def _inner_fields(kind: pa.DataType) -> list[pa.Field]:
     return [kind.value_field] if pa.types.is_list(kind) else []
 
 
-def _is_storable(kind: pa.DataType) -> bool:
-    """Tell whether nothing needs to be dropped."""
-    return _has_values(kind) and all(_is_storable(field.type) for field in _inner_fields(kind))
-
-
 def _has_values(kind: pa.DataType) -> bool:
     """Tell whether anything is left after dropping what cannot be stored."""
     if pa.types.is_null(kind):
@@ -65,7 +95,7 @@ def _holds_choice(field: pa.Field) -> bool:
 
 
 def _storable(column: Column) -> Column:
-    if _is_storable(column.field.type):
+    if is_storable(column.field.type):
         return column
     kept = _with_inner(column, lambda inner: _storable(inner) if _has_values(inner.field.type) else None)
     return Column(kept.field.with_metadata(column.field.metadata), kept.array)

@@ -17,7 +17,7 @@ from gluepot.connectors.json_values import iso_text, json_values
 from gluepot.connectors.value_texts import texts
 from gluepot.core.errors import ConfigError
 from gluepot.core.option_values import flag
-from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.frames.schema import choice_to_string
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,9 @@ class CsvOutputFormat:
         return text_ending(task, ordinal, self.compression)
 
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows without choices and without columns that never had a value."""
-        return without_nulls(choice_to_string(rows))
+        """Return the rows without choices and without columns of nulls alone; an empty list is the text `[]`."""
+        kept = [field.name for field in rows.schema if not pa.types.is_null(field.type)]
+        return choice_to_string(rows if len(kept) == rows.num_columns else rows.select(kept))
 
     def encoding(self, schema: pa.Schema) -> Mapping[str, Any]:
         """Return the settings, and the columns: without a header nothing in the file tells them."""

@@ -9,7 +9,7 @@ from gluepot.frames.cast import try_cast
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.columns import Column, batch_of, columns_of
 from gluepot.frames.json_text import json_texts
-from gluepot.frames.schema import align, choice_to_string, merge_fields, without_nulls
+from gluepot.frames.schema import align, choice_to_string, loses_values, merge_fields
 from gluepot.frames.schema.integers import observed_field, unmarked_field
 from gluepot.frames.schema.merge import family
 
@@ -32,7 +32,7 @@ def fitted(column: Column, known: pa.Field, *, loosely: bool = False) -> Column 
     have = observed_field(column.field, column.array) if loosely else column.field
     if not _agree(known, have, loosely=loosely):
         return None
-    if loosely or _holds_choice(known):
+    if loosely or _holds_choice(known) or loses_values(have.type, known.type):
         merged = unmarked_field(merge_fields(known, have))
         (column,) = columns_of(align(batch_of([column.renamed(known.name)], len(column.array)), pa.schema([merged])))
     return stored(column).renamed(known.name)
@@ -49,11 +49,6 @@ def stored(column: Column) -> Column:
 def readers_merge(left: pa.Field, right: pa.Field) -> bool:
     """Tell whether files with the one and files with the other are read side by side, as one column."""
     return _agree(_stored_field(left), _stored_field(right), loosely=False)
-
-
-def is_storable(field: pa.Field) -> bool:
-    """Tell whether a file has a column for a field at all; not for one that never had a value."""
-    return bool(without_nulls(pa.RecordBatch.from_pylist([], schema=pa.schema([field]))).num_columns)
 
 
 def widened(array: pa.Array, target: pa.DataType) -> tuple[pa.Array, pa.BooleanArray] | None:

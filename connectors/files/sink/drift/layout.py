@@ -10,7 +10,7 @@ from itertools import chain
 import pyarrow as pa
 
 from gluepot.connectors.files.sink.clashes import new_names
-from gluepot.frames.schema import merge_fields
+from gluepot.frames.schema import is_storable, merge_fields, storable_field
 from gluepot.frames.schema.integers import unmarked_field
 
 _ORIGIN, _BESIDE = b"gluepot.origin", b"gluepot.beside"  # metadata of fields, beside that of a choice
@@ -74,6 +74,13 @@ class Layout:
         """Return the layout with columns added, or put in the place of those of equal name."""
         by_name = {column.name: column for column in self.columns} | {column.name: column for column in columns}
         return Layout(tuple(by_name.values()))
+
+    def storable(self) -> Layout:
+        """Return the layout without what no file has: columns, or parts of them, that never had a value."""
+        if all(is_storable(column.field.type) for column in self.columns):
+            return self
+        kept = [(column, storable_field(column.field)) for column in self.columns]
+        return Layout(tuple(replace(column, field=one) for column, one in kept if one is not None))
 
     def beyond(self, known: Layout) -> Layout:
         """Return the columns that `known` does not have, or has with another type."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.connectors.files.sink.clashes import new_names
-from gluepot.connectors.files.sink.drift.fitting import fitted, is_storable, stored, widened
+from gluepot.connectors.files.sink.drift.fitting import fitted, stored, widened
 from gluepot.connectors.files.sink.drift.layout import PLAIN, RESCUED, Layout, TableColumn
 from gluepot.connectors.files.sink.drift.policy import Drift, DriftPolicy
 from gluepot.frames.cast.masks import keep
@@ -19,7 +19,7 @@ from gluepot.frames.chunk import is_choice
 from gluepot.frames.columns import Column, batch_of, children_of, columns_of
 from gluepot.frames.json_text import json_bytes, json_texts
 from gluepot.frames.rows import plain_values
-from gluepot.frames.schema import align, glue_name, merge_fields, merge_schemas
+from gluepot.frames.schema import align, glue_name, is_storable, merge_fields, merge_schemas, storable_field
 from gluepot.frames.schema.glue_types import short_name
 from gluepot.frames.schema.integers import all_fit, marked, observed_field, unmarked_field
 
@@ -63,6 +63,7 @@ class Resolver:
 
     def __init__(self, policy: DriftPolicy, known: Layout, fresh: Layout, keys: Sequence[str]) -> None:
         self._policy = policy
+        known = known.storable()  # older versions also recorded parts of columns that no file has
         self._known = known
         self._fresh = frozenset(column.place for column in fresh.columns)
         self._keys = tuple(keys)
@@ -71,6 +72,7 @@ class Resolver:
         self._unchanged: pa.Schema | None = None
         # The columns that this batch brings, and whether a double holds all integers in them so far.
         self._new_fit: dict[str, bool] = {}
+        self._untyped: dict[TableColumn, None] = {}
 
     @property
     def found(self) -> Layout:
@@ -81,6 +83,14 @@ class Resolver:
         found = self._layout.beyond(self._known)
         fit = [one for one in found.columns if self._new_fit.get(one.name)]
         return found.with_columns(*(replace(one, field=marked(one.field)) for one in fit))
+
+    @property
+    def untyped(self) -> Layout:
+        """Columns as they were when values of theirs had no type yet, such as lists that are all empty, for `settle`.
+
+        The same column may be there in several types.
+        """
+        return Layout(tuple(self._untyped))
 
     def resolve(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Sequence[Refused]]:
         """Return the rows in the table's columns, and those that are refused; partition keys stay as they are."""
@@ -93,6 +103,8 @@ class Resolver:
         for column in columns:
             if (plain := self._layout.plain(column.field.name)) is not None:
                 self._place(column, plain, outcome, present)
+            else:
+                self._note_untyped(column, TableColumn(column.field, column.field.name))
         self._rescue(outcome, batch)
         keys = [column for column in columns_of(batch) if column.field.name in self._keys]
         rows = batch_of([*(_one(pieces) for pieces in outcome.columns.values()), *keys], batch.num_rows)
@@ -110,8 +122,15 @@ class Resolver:
             if name not in self._known_names and self._new_fit.get(name, True):
                 self._new_fit[name] = all_fit(column.field, column.array)
 
+    def _note_untyped(self, stored_values: Column, column: TableColumn) -> None:
+        """Note values that the files will not have because their type is not known."""
+        kind = stored_values.field.type
+        if pa.types.is_nested(kind) and not is_storable(kind):
+            self._untyped[replace(column, field=stored_values.field.with_name(column.name))] = None
+
     def _add_new(self, columns: Iterable[Column]) -> None:
-        fields = [one.field for one in columns if self._layout.plain(one.field.name) is None and is_storable(one.field)]
+        new_fields = [one.field for one in columns if self._layout.plain(one.field.name) is None]
+        fields = [one for one in map(storable_field, new_fields) if one is not None]
         names = new_names([one.name for one in fields], [*self._layout.names, *self._keys])
         new = [TableColumn(one.with_name(name), one.name) for one, name in zip(fields, names, strict=True)]
         self._layout = self._layout.with_columns(*new)
@@ -134,10 +153,11 @@ class Resolver:
         if found is None:
             return False
         outcome.columns.setdefault(target.name, []).append(found)
+        self._note_untyped(found, target)
         if not is_choice(target.field):
             have = observed_field(piece.field, piece.array) if loosely else piece.field
-            grown = unmarked_field(merge_fields(target.field, have))
-            if grown != target.field:
+            grown = storable_field(unmarked_field(merge_fields(target.field, have)))
+            if grown is not None and grown != target.field:
                 self._layout = self._layout.with_columns(TableColumn(grown, target.origin, target.kind))
         return True
 
@@ -176,7 +196,10 @@ class Resolver:
         label = kind if nth == 1 else f"{kind}_{nth}"
         name = self._layout.free_name(f"{plain.origin}_{label}", [*self._keys, *present])
         column = TableColumn(piece.field.with_name(name), plain.origin, label)
-        self._layout = self._layout.with_columns(column)
+        self._note_untyped(piece, column)
+        if (field_there := storable_field(column.field)) is None:
+            return
+        self._layout = self._layout.with_columns(replace(column, field=field_there))
         outcome.columns[name] = [stored(piece).renamed(name)]
 
     def _rescue(self, outcome: _Outcome, batch: pa.RecordBatch) -> None:

@@ -1,29 +1,33 @@
 """Tasks of one batch do not see each other: what to do when they bring the same new column with different types.
 
 The driver looks at what they found before any of it is published. If readers could not merge their files, the batch
-runs once more, with the columns settled beforehand.
+runs once more, with the columns settled beforehand. So it does if one task had only empty lists in a column, which a
+file holds only if it knows the type of their elements, and another task has found the type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
 from gluepot.connectors.files.sink.clashes import new_names
 from gluepot.connectors.files.sink.drift.fitting import readers_merge
 from gluepot.connectors.files.sink.drift.layout import PLAIN, Layout, TableColumn
-from gluepot.frames.schema import merge_fields
+from gluepot.frames.schema import loses_values, merge_fields
 from gluepot.frames.schema.integers import unmarked_field
 
 
-def settle(known: Layout, found: Sequence[Layout], keys: Sequence[str]) -> Layout | None:
+def settle(
+    known: Layout, found: Sequence[Layout], keys: Sequence[str], untyped: Iterable[TableColumn] = ()
+) -> Layout | None:
     """Return the columns that all tasks of a batch can work with; None if they agree as it is.
 
     Args:
         known: the columns before the batch.
         found: what each task added, in any order.
         keys: partition keys.
+        untyped: columns as they were when a task left values out because their type was not known.
     """
     merged: dict[tuple[str, str], pa.Field] = {}
     for column in sorted((one for layout in found for one in layout.columns), key=lambda one: (one.place, one.name)):
@@ -37,6 +41,8 @@ def settle(known: Layout, found: Sequence[Layout], keys: Sequence[str]) -> Layou
             one = agreed[column.place]
             if one.name != column.name or not readers_merge(one.field, column.field):
                 return settled
+    if any(loses_values(one.field.type, agreed[one.place].field.type) for one in untyped if one.place in agreed):
+        return settled
     return None
 
 

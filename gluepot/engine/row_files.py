@@ -236,12 +236,13 @@ def _inner(kind: pa.DataType) -> list[pa.Field]:
     return [kind.value_field] if pa.types.is_list(kind) else []
 
 
-def write_rows(chunks: Iterable[Chunk], folders: RowFolders) -> Written:
+def write_rows(chunks: Iterable[Chunk], folders: RowFolders, wanted: pa.Schema | None = None) -> Written:
     """Write all good rows of a task. Error records are left out, with a warning in the log.
 
     Args:
         chunks: the rows; each chunk may have its own schema.
         folders: where to.
+        wanted: the schema of all records, which each chunk is aligned to; None if it is not known yet.
 
     Raises:
         OSError: a file cannot be written.
@@ -257,7 +258,8 @@ def write_rows(chunks: Iterable[Chunk], folders: RowFolders) -> Written:
             yield chunk
 
     try:
-        for batch in good_rows(counted()):
+        for good in good_rows(counted()):
+            batch = good if wanted is None else align(good, wanted)
             merged = merge_schemas(merged, observed(batch))
             rows = without_nulls(batch)
             if rows is not batch and any(pa.types.is_nested(field.type) for field in batch.schema):

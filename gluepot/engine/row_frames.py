@@ -1,5 +1,7 @@
 """Makes a DataFrame of records whose schema is not known, in one pass: rows go to files that Spark's own reader scans.
 
+A second pass is needed if a chunk has lists that are all empty, and so have no type, where another chunk has the type.
+
 Without the files the records would be read twice, once for the schema and once for each action on the DataFrame, and
 all columns of all rows would come to the JVM through a socket. Spark's reader takes the columns that a query needs, and
 leaves out row groups that no row of its filters can be in (decision 0044).
@@ -96,10 +98,15 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
     try:
         if (plain := plain_files(pipeline, folders)) is not None:
             return _of_plain(spark, plain, folders)
-        found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, folders))
+        first = folders
+        found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, first))
         schema = unmarked(reduce(merge_schemas, (one.schema for one in found), pa.schema([])))
         rows, frame, stored = None, None, storable(schema)
-        if all(one.files is not None and one.has_all(schema) for one in found) and len(stored):
+        if not all(one.has_all(schema) for one in found):
+            row_folders.remove(folders)
+            folders = again = row_folders.new_folders(in_memory=in_memory)
+            found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, again, schema))
+        if all(one.files is not None for one in found) and len(stored):
             with suppress(NoRoom):
                 files = _fitting([file for one in found for file in one.files or ()], stored, folders)
                 rows = SplitInput(RowFiles(schema), tuple(files), schema)

@@ -93,6 +93,15 @@ def test_rows_are_the_same_from_tasks(glue_context, tmp_path, monkeypatch):
     assert_same(glue_context, lambda: new_frame(glue_context, tmp_path))
 
 
+def test_empty_lists_stay_beside_files_that_know_their_type(glue_context, tmp_path):
+    lines(tmp_path / "1.json", [{"id": 1, "l": [], "s": {"l": [None], "n": 1}}])
+    lines(tmp_path / "2.json", [{"id": 2, "l": ["x"], "s": {"l": [{"a": 1}]}}])
+
+    _, frame = assert_same(glue_context, lambda: new_frame(glue_context, tmp_path))
+    first = frame.where("id = 1").collect()[0].asDict(recursive=True)
+    assert first == {"id": 1, "l": [], "s": {"l": [None], "n": 1}}
+
+
 def test_empty_frames_are_the_same(glue_context, tmp_path):
     (tmp_path / "1.json").touch()
 

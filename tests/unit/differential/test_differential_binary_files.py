@@ -10,6 +10,11 @@ from tests.differential.kind import World
 from tests.differential.registry import kind
 
 
+def test_records_are_the_same_in_every_cut(tmp_path):
+    result = kind("cuts").round(Random("cuts 1"), World(lambda: pytest.fail("no Spark is needed"), tmp_path))
+    assert result.differences == []
+
+
 @pytest.mark.parametrize("name", ["avro", "parquet", "xml"])
 def test_files_are_read_as_another_library_reads_them(tmp_path, name):
     world = World(lambda: pytest.fail("no Spark is needed"), tmp_path)

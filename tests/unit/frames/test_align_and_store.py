@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from gluepot.frames.chunk import Chunk, is_choice
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.rows import rows
-from gluepot.frames.schema import align, choice_field, choice_to_string, concat, merge_schemas, without_nulls
+from gluepot.frames.schema import (
+    align,
+    choice_field,
+    choice_to_string,
+    concat,
+    loses_values,
+    merge_schemas,
+    without_nulls,
+)
 
 VALUES = st.recursive(
     st.one_of(
@@ -154,3 +162,29 @@ def test_maps_lose_what_cannot_be_stored_in_their_values():
     kind = pa.map_(pa.string(), pa.struct([("n", pa.null()), ("k", pa.int64())]))
     batch = pa.RecordBatch.from_arrays([pa.array([[("a", {"n": None, "k": 1})], None], kind)], ["m"])
     assert _rows(without_nulls(batch)) == [{"m": {"a": {"k": 1}}}, {"m": None}]
+
+
+VOID = pa.list_(pa.null())
+TEXTS = pa.list_(pa.string())
+
+
+@pytest.mark.parametrize(
+    ("have", "wanted", "loses"),
+    [
+        (VOID, TEXTS, True),
+        (VOID, VOID, False),
+        (pa.null(), TEXTS, False),
+        (TEXTS, TEXTS, False),
+        (pa.struct([]), pa.struct([("a", pa.int64())]), True),
+        (pa.struct([("a", pa.null())]), pa.struct([("b", pa.int64())]), True),
+        (pa.struct([("a", pa.null()), ("b", pa.int64())]), pa.struct([("a", pa.int64())]), False),
+        (pa.struct([("a", VOID), ("b", pa.int64())]), pa.struct([("a", TEXTS)]), True),
+        (pa.list_(pa.struct([("a", VOID), ("b", pa.int64())])), pa.list_(pa.struct([("a", TEXTS)])), True),
+        (pa.map_(pa.string(), VOID), pa.map_(pa.string(), TEXTS), True),
+        (pa.map_(pa.string(), pa.int64()), TEXTS, False),
+        (pa.list_(pa.int64()), pa.struct([("a", TEXTS)]), False),
+        (VOID, pa.int64(), True),
+    ],
+)
+def test_values_without_a_type_are_lost_where_another_type_has_a_place_for_them(have, wanted, loses):
+    assert loses_values(have, wanted) is loses

@@ -23,6 +23,7 @@ from gluepot.frames.schema import choice_field
 from tests.unit.files.sink.drifting import Table
 
 BIG = 2**53 + 1
+NO_FIELDS = {"n": None, "l": None}
 
 
 @pytest.fixture
@@ -210,6 +211,34 @@ def test_a_null_column_says_nothing_about_its_type(table):
     one.write([{"id": 2, "v": "x"}])
     one.write(pa.record_batch({"id": [3], "v": pa.array([None], pa.int64())}))
     assert one.rows() == [{"id": 1}, {"id": 2, "v": "x"}, {"id": 3}]
+
+
+def test_an_empty_list_has_the_type_that_the_table_knows(table):
+    one = table()
+    one.write([{"id": 1, "l": ["x"], "s": {"n": 1, "l": [1]}}])
+    one.write([{"id": 2, "l": [], "s": {"n": 2, "l": []}}])
+    one.write([{"id": 3, "l": [None], "s": {}}])
+    assert one.runs == 3
+    assert one.rows()[1:] == [{"id": 2, "l": [], "s": {"n": 2, "l": []}}, {"id": 3, "l": [None], "s": NO_FIELDS}]
+
+
+def test_tasks_run_again_if_another_knows_the_type_of_an_empty_list(table):
+    one = table()
+    one.write([{"id": 1, "s": {"l": []}}], [{"id": 2, "s": {"l": [{"a": 1}]}}], [{"id": 3, "s": {"n": 3}}])
+    assert one.runs == 2
+    assert one.rows()[0] == {"id": 1, "s": {"l": [], "n": None}}
+
+
+def test_an_empty_list_of_which_nobody_knows_the_type_is_null_and_keeps_no_place(table):
+    one = table()
+    one.write([{"id": 1, "l": []}], [{"id": 2, "l": [None], "s": {"n": 1, "l": {}}}])
+    one.write([{"id": 3, "l": "text", "s": {"n": 2, "l": "text"}}])
+    assert one.runs == 2
+    assert one.rows() == [
+        {"id": 1},
+        {"id": 2, "s": {"n": 1, "l": None}},
+        {"id": 3, "l": "text", "s": {"n": 2, "l": "text"}},
+    ]
 
 
 def test_tasks_that_agree_run_once(table):

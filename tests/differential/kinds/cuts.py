@@ -1,0 +1,204 @@
+"""The same records in random cuts: writes, and tasks of a write, that each see only some of them.
+
+Each case is one table, written through the sink of Parquet files and read by DuckDB. Whatever the cut, a record has its
+values, in a column of the field that they come from. Only a value without a type, such as `[]`, is null in a write
+before which, and in which, no record has given it a type.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from gluepot.connectors.files.sink.drift import Drift, Layout
+from tests.differential.kind import Difference, Round, World, shrink
+from tests.duck import duck
+from tests.unit.files.sink.drifting import Table
+from tests.unit.files.sink.test_type_drift import canonical
+
+_TABLES = 40
+_TRIES = 60
+_SCALARS = ("integer", "text", "boolean")
+# A value by its name: lists have their element, structs their fields. "mixed" changes its type from record to record.
+SHAPES: Mapping[str, Any] = {
+    "tags": ["text"],
+    "codes": ["integer"],
+    "deep": [["integer"]],
+    "rows": [{"a": "integer", "b": ["text"], "c": {"d": ["boolean"]}}],
+    "s": {"n": "integer", "l": ["integer"], "t": {"x": "text", "e": [{"k": "integer"}]}},
+    "wrap": {"inner": {"list": [["text"]]}},
+    "Tags": ["text"],
+    "mixed": "mixed",
+    "number": "number",
+}
+Record = Mapping[str, Any]
+Write = Sequence[Sequence[Record]]
+"""The records of each task."""
+
+
+class Kind:
+    """See the module."""
+
+    name = "cuts"
+    unit = "tables"
+
+    def round(self, random: Random, world: World) -> Round:
+        """Write and read some tables."""
+        result = Round()
+        for at in range(_TABLES):
+            folder, policy = world.folder / str(at), random.choice([one.value for one in Drift if one != Drift.REJECT])
+            writes = _cut(random, _records(random))
+            result.cases += 1
+            result.taken += 1
+            if not _faults(folder, policy, writes):
+                continue
+            numbers = iter(range(_TRIES + 1))
+
+            def differs(
+                other: Sequence[Write], policy: str = policy, folder: Path = folder, numbers: Iterator[int] = numbers
+            ) -> bool:
+                return bool(_faults(folder / f"smaller-{next(numbers)}", policy, other))
+
+            small = shrink(writes, _smaller, differs, _TRIES)
+            ours, original = zip(*_faults(folder / "smallest", policy, small), strict=True)
+            result.differences.append(
+                Difference(f"{policy}: {json.dumps(small)}", "\n".join(ours), "\n".join(original))
+            )
+        return result
+
+
+def _records(random: Random) -> list[Record]:
+    names = random.sample(sorted(SHAPES), random.randint(1, 4))
+    made = []
+    for number in range(random.choice([2, 4, 8, 20])):
+        fields = [name for name in names if random.random() < 0.8]
+        made.append({"id": number} | {name: _value(random, SHAPES[name]) for name in fields})
+    return made
+
+
+def _value(random: Random, shape: Any) -> Any:
+    if random.random() < 0.1:
+        return None
+    match shape:
+        case [element]:
+            return [_value(random, element) for _ in range(random.choice([0, 0, 1, 1, 2]))]
+        case {}:
+            return {name: _value(random, one) for name, one in shape.items() if random.random() < 0.6}
+        case "mixed":
+            return _value(random, random.choice([*_SCALARS, "number", ["text"], ["integer"], {"m": "integer"}]))
+        case "integer":
+            return random.choice([0, 7, -(2**31), 2**53 + 1])
+        case "number":
+            return random.choice([1, 2.5, -3, 0.25, 2**53 + 1])
+        case "boolean":
+            return random.random() < 0.5
+    return random.choice(["a", "bc", "x y"])
+
+
+def _cut(random: Random, records: Sequence[Record]) -> list[Write]:
+    """Return the records as writes of tasks; neither is empty."""
+    return [_pieces(random, write) for write in _pieces(random, records)]
+
+
+def _pieces(random: Random, of: Sequence[Any]) -> list[list[Any]]:
+    ends = sorted({len(of), *(random.randint(1, len(of)) for _ in range(random.choice([0, 1, 1, 3])))})
+    return [list(of[first:end]) for first, end in zip([0, *ends], ends, strict=False)]
+
+
+def _smaller(writes: Sequence[Write]) -> Iterator[list[Write]]:
+    """Yield the writes without one record, or without one field of a record."""
+    for at, write in enumerate(writes):
+        for task, records in enumerate(write):
+            for number, record in enumerate(records):
+
+                def changed(
+                    new: list[Record], at: int = at, write: Write = write, task: int = task, number: int = number
+                ) -> list[Write]:
+                    tasks = [
+                        [*part[:number], *new, *part[number + 1 :]] if n == task else part
+                        for n, part in enumerate(write)
+                    ]
+                    tasks = [part for part in tasks if part]
+                    return [one for one in [*writes[:at], tasks, *writes[at + 1 :]] if one]
+
+                yield changed([])
+                for name in record:
+                    if name != "id":
+                        yield changed([{key: value for key, value in record.items() if key != name}])
+
+
+def _faults(folder: Path, policy: str, writes: Sequence[Write]) -> list[tuple[str, str]]:
+    """Return each field whose value is another than it was: what the table has, and what it should have."""
+    table = Table.of(folder, policy)
+    expected: dict[int, dict[str, Any]] = {}
+    known: set[str] = set()
+    for write in writes:
+        for record in (record for task in write for record in task):
+            for name, value in record.items():
+                known |= set(_typed(value, name))
+        table.write(*write)
+        for record in (record for task in write for record in task):
+            expected[record["id"]] = {name: _stored(value, name, known) for name, value in record.items()}
+    faults = [] if table.spark_can_merge() else [("files that Spark does not merge", "one table")]
+    actual = _rows(table)
+    if sorted(actual) != sorted(expected):
+        return [*faults, (f"ids {sorted(actual)}", f"ids {sorted(expected)}")]
+    for number, fields in expected.items():
+        for name, value in fields.items():
+            values = [canonical(one) for one in actual[number].get(name, [])]
+            wanted = [] if value is None else [canonical(value)]
+            if values != wanted and not (name == "mixed" and _is_untyped(value) and not values):
+                faults.append((f"{number}.{name} {values}", f"{number}.{name} {wanted}"))
+    return faults
+
+
+def _rows(table: Table) -> dict[int, dict[str, list[Any]]]:
+    """Return the values of each record by the field that they come from."""
+    if not table.files:
+        return {}
+    origins = {one.name: one.origin for one in Layout.folded(table.history).columns}
+    result = duck().execute("SELECT * FROM read_parquet(?, union_by_name = true)", [table.files])
+    names = [column[0] for column in result.description]
+    rows: dict[int, dict[str, list[Any]]] = {}
+    for row in result.fetchall():
+        fields: dict[str, list[Any]] = {}
+        for name, value in zip(names, row, strict=True):
+            if value is None:
+                continue
+            of_field = {origins[name]: value} if origins[name] else json.loads(value)
+            for origin, one in of_field.items():
+                fields.setdefault(origin, []).append(one)
+        rows[fields["id"][0]] = fields
+    return rows
+
+
+def _typed(value: Any, path: str) -> Iterator[str]:
+    """Yield the paths at which a value has a type, those around it first."""
+    if isinstance(value, list):
+        inner = [one for element in value for one in _typed(element, f"{path}[]")]
+    elif isinstance(value, dict):
+        inner = [one for name, field in value.items() for one in _typed(field, f"{path}.{name}")]
+    else:
+        inner = [] if value is None else [f"{path}="]
+    if inner:
+        yield path
+        yield from inner
+
+
+def _stored(value: Any, path: str, known: set[str]) -> Any:
+    """Return a value without the parts that have no type."""
+    if value is None or path not in known:
+        return None
+    if isinstance(value, list):
+        return [_stored(element, f"{path}[]", known) for element in value]
+    if isinstance(value, dict):
+        return {name: _stored(field, f"{path}.{name}", known) for name, field in value.items()}
+    return value
+
+
+def _is_untyped(value: Any) -> bool:
+    """Tell whether a value has no type of its own, so that a column of another type has no place for it."""
+    return isinstance(value, list | dict) and not list(_typed(value, ""))

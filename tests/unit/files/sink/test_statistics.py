@@ -9,7 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
-from gluepot.connectors.files.formats.parquet.statistics import columns_with_statistics, float_columns, nan_columns
+from gluepot.connectors.files.formats.parquet.statistics import (
+    columns_with_statistics,
+    float_columns,
+    nan_columns,
+    statistics_miss_nan,
+)
 from tests.unit.files.sink.staged import KEY, path, write
 
 NAN = math.nan
@@ -60,3 +65,21 @@ def test_a_file_with_statistics_of_a_column_ends_before_a_nan_of_it(tmp_path, ba
     written = write(sink, *parts).files
     assert [with_statistics(path(sink, file)) for file in written] == files
     assert sum(file.rows for file in written) == sum(map(len, batches))
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "misses"),
+    [
+        ([0.5, None], {}, False),
+        ([0.5, NAN], {}, True),
+        ([0.5, 0.25, 1.5, NAN], {"row_group_size": 2}, True),
+        ([NAN, None], {}, False),  # no statistics at all
+        ([0.5, NAN], {"write_statistics": ["id"]}, False),
+        ([0.5, None], {"write_statistics": False}, False),
+    ],
+)
+def test_statistics_that_leave_nan_out_are_noticed(tmp_path, values, options, misses):
+    table = pa.table({"id": list(range(len(values))), "x": pa.array(values, pa.float64())})
+    pq.write_table(table, tmp_path / "x.parquet", **options)
+    with pq.ParquetFile(tmp_path / "x.parquet") as file:
+        assert statistics_miss_nan(file) is misses

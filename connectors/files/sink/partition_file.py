@@ -42,7 +42,7 @@ class FilePlan:
 
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows as they are encoded."""
-        return self.format.storable(without_clashes(rows, self.partition_keys))
+        return without_clashes(self.format.storable(rows), self.partition_keys)
 
 
 @dataclass(slots=True)

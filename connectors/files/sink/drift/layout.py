@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,11 +10,15 @@ from itertools import chain
 
 import pyarrow as pa
 
-from gluepot.connectors.files.sink.clashes import new_names
+from gluepot.connectors.files.sink.clashes import Path, names_within, new_names
 from gluepot.frames.schema import is_storable, merge_fields, storable_field
 from gluepot.frames.schema.integers import unmarked_field
 
-_ORIGIN, _BESIDE = b"gluepot.origin", b"gluepot.beside"  # metadata of fields, beside that of a choice
+_ORIGIN, _BESIDE, _NAMES = (
+    b"gluepot.origin",
+    b"gluepot.beside",
+    b"gluepot.names",
+)  # metadata of fields, beside that of a choice
 PLAIN = ""
 RESCUED = "rescued"
 
@@ -27,16 +32,23 @@ class TableColumn:
         origin: the records' field whose values it holds; empty for the column of rescued values.
         kind: `PLAIN` for the column that has the field's name as its own, otherwise what came beside it: Glue's name of
             a type, or `RESCUED`.
+        names: what fields inside of it are called in the files, by path, where names differ by case only.
     """
 
     field: pa.Field
     origin: str
     kind: str = PLAIN
+    names: tuple[tuple[Path, str], ...] = ()
 
     @property
     def name(self) -> str:
         """Its name in the files."""
         return str(self.field.name)
+
+    def grown(self, field: pa.Field) -> TableColumn:
+        """Return the column with a wider type; what it had keeps its names."""
+        names = names_within(field.type, dict(self.names), self.field.type)
+        return replace(self, field=field, names=tuple(sorted(names.items())))
 
     @property
     def place(self) -> tuple[str, str]:
@@ -134,8 +146,11 @@ class Layout:
         by_name = {column.name: column for column in self.columns}
         for column in chain.from_iterable(layout.columns for layout in later):
             held = by_name.get(column.name)
-            grown = column if held is None else replace(held, field=merge_fields(held.field, column.field))
-            by_name[column.name] = replace(grown, field=unmarked_field(grown.field))
+            grown = column.field if held is None else merge_fields(held.field, column.field)
+            names = {**dict(held.names if held else ()), **dict(column.names)}
+            by_name[column.name] = replace(
+                held or column, field=unmarked_field(grown), names=tuple(sorted(names.items()))
+            )
         return Layout(tuple(by_name.values()))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -150,6 +165,8 @@ _folded: dict[tuple[bytes, ...], Layout] = {}
 
 def _with_notes(column: TableColumn) -> pa.Field:
     notes = {_ORIGIN: column.origin.encode(), _BESIDE: column.kind.encode()}
+    if column.names:
+        notes[_NAMES] = json.dumps(column.names).encode()
     return column.field.with_metadata({**(column.field.metadata or {}), **notes})
 
 
@@ -157,4 +174,5 @@ def _noted(field: pa.Field) -> TableColumn:
     notes = dict(field.metadata or {})
     origin = notes.pop(_ORIGIN, field.name.encode()).decode()
     kind = notes.pop(_BESIDE, b"").decode()
-    return TableColumn(field.with_metadata(notes or None), origin, kind)
+    names = tuple((tuple(path), name) for path, name in json.loads(notes.pop(_NAMES, b"[]")))
+    return TableColumn(field.with_metadata(notes or None), origin, kind, names)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.connectors.files.sink.clashes import new_names
+from gluepot.connectors.files.sink.clashes import new_names, renamed_within
 from gluepot.connectors.files.sink.drift.fitting import fitted, stored, widened
 from gluepot.connectors.files.sink.drift.layout import PLAIN, RESCUED, Layout, TableColumn
 from gluepot.connectors.files.sink.drift.policy import Drift, DriftPolicy
@@ -132,7 +132,10 @@ class Resolver:
         new_fields = [one.field for one in columns if self._layout.plain(one.field.name) is None]
         fields = [one for one in map(storable_field, new_fields) if one is not None]
         names = new_names([one.name for one in fields], [*self._layout.names, *self._keys])
-        new = [TableColumn(one.with_name(name), one.name) for one, name in zip(fields, names, strict=True)]
+        new = [
+            TableColumn(one.with_name(name), one.name).grown(one.with_name(name))
+            for one, name in zip(fields, names, strict=True)
+        ]
         self._layout = self._layout.with_columns(*new)
 
     def _place(self, column: Column, plain: TableColumn, outcome: _Outcome, present: Sequence[str]) -> None:
@@ -152,13 +155,14 @@ class Resolver:
         found = fitted(piece, target.field, loosely=loosely)
         if found is None:
             return False
-        outcome.columns.setdefault(target.name, []).append(found)
         self._note_untyped(found, target)
         if not is_choice(target.field):
             have = observed_field(piece.field, piece.array) if loosely else piece.field
             grown = storable_field(unmarked_field(merge_fields(target.field, have)))
             if grown is not None and grown != target.field:
-                self._layout = self._layout.with_columns(TableColumn(grown, target.origin, target.kind))
+                target = target.grown(grown)
+                self._layout = self._layout.with_columns(target)
+        outcome.columns.setdefault(target.name, []).append(_named(found, target))
         return True
 
     def _divert(self, piece: Column, plain: TableColumn, outcome: _Outcome, present: Sequence[str]) -> None:
@@ -199,8 +203,9 @@ class Resolver:
         self._note_untyped(piece, column)
         if (field_there := storable_field(column.field)) is None:
             return
-        self._layout = self._layout.with_columns(replace(column, field=field_there))
-        outcome.columns[name] = [stored(piece).renamed(name)]
+        column = column.grown(field_there)
+        self._layout = self._layout.with_columns(column)
+        outcome.columns[name] = [_named(stored(piece).renamed(name), column)]
 
     def _rescue(self, outcome: _Outcome, batch: pa.RecordBatch) -> None:
         if not outcome.rescued:
@@ -220,6 +225,11 @@ class Resolver:
 def stored_type(column_field: pa.Field) -> pa.DataType:
     """Return the type that files have for a field's values."""
     return pa.string() if is_choice(column_field) else column_field.type
+
+
+def _named(values: Column, column: TableColumn) -> Column:
+    """Return values with the names that the column's files have for fields inside of it."""
+    return renamed_within(values, dict(column.names)) if column.names else values
 
 
 def _widen(piece: Column, plain: TableColumn, outcome: _Outcome) -> Column:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from gluepot.connectors.files.sink.clashes import new_names
+from gluepot.connectors.files.sink.clashes import new_names, paths_within
 from gluepot.connectors.files.sink.drift.fitting import readers_merge
 from gluepot.connectors.files.sink.drift.layout import PLAIN, Layout, TableColumn
 from gluepot.frames.schema import loses_values, merge_fields
@@ -39,25 +39,38 @@ def settle(
     for layout in found:
         for column in layout.columns:
             one = agreed[column.place]
-            if one.name != column.name or not readers_merge(one.field, column.field):
+            if one.name != column.name or not readers_merge(one.field, column.field) or _renames(one, column):
                 return settled
     if any(loses_values(one.field.type, agreed[one.place].field.type) for one in untyped if one.place in agreed):
         return settled
     return None
 
 
+def _renames(agreed: TableColumn, column: TableColumn) -> bool:
+    """Tell whether fields inside of a task's column have other names than the tasks together give them."""
+    if not agreed.names:
+        return False
+    wanted, actual = dict(agreed.names), dict(column.names)
+    return any(wanted.get(path, path[-1]) != actual.get(path, path[-1]) for path in paths_within(column.field.type))
+
+
 def _named(fields: dict[tuple[str, str], pa.Field], known: Layout, keys: Sequence[str]) -> Layout:
     """Give each column the name it has, or a free one: those that have their field's own name choose first."""
     names = {column.place: column.name for column in known.columns}
+    before = {column.place: column for column in known.columns}
+
+    def named(field: pa.Field, place: tuple[str, str]) -> TableColumn:
+        return before.get(place, TableColumn(field, *place)).grown(field)
+
     plain = [origin for origin, kind in fields if kind == PLAIN and (origin, kind) not in names]
     for origin, name in zip(plain, new_names(plain, [*known.names, *keys]), strict=True):
         names[origin, PLAIN] = name
     layout = known.with_columns(
-        *(TableColumn(fields[place].with_name(names[place]), *place) for place in fields if place in names)
+        *(named(fields[place].with_name(names[place]), place) for place in fields if place in names)
     )
     for (origin, kind), field in fields.items():
         if (origin, kind) not in names:
             wanted = f"{origin}_{kind}"  # "_rescued" for what has no origin
             name = layout.free_name(wanted, [*keys, *(one for one, _ in fields)])
-            layout = layout.with_columns(TableColumn(field.with_name(name), origin, kind))
+            layout = layout.with_columns(named(field.with_name(name), (origin, kind)))
     return Layout(tuple(column for column in layout.columns if column.place in fields))

@@ -241,6 +241,30 @@ def test_an_empty_list_of_which_nobody_knows_the_type_is_null_and_keeps_no_place
     ]
 
 
+def test_fields_inside_that_differ_by_case_only_keep_their_names_from_write_to_write(table):
+    one = table()
+    one.write([{"id": 1, "s": {"V": "x"}}], [{"id": 2, "s": {"V": "y", "l": [{"k": 1}]}}])
+    one.write([{"id": 3, "s": {"v": 3}}])
+    one.write([{"id": 4, "s": {"V": "z", "l": [{"K": True}]}}], [{"id": 5, "s": {"v": 5, "V": None}}])
+    without = {"v_1": None, "l": None}
+    assert [row["s"] for row in one.rows()] == [
+        {"V": "x", **without},
+        {"V": "y", "v_1": None, "l": [{"k": 1, "K_1": None}]},
+        {"V": None, "v_1": 3, "l": None},
+        {"V": "z", "v_1": None, "l": [{"k": None, "K_1": True}]},
+        {"V": None, "v_1": 5, "l": None},
+    ]
+    assert one.spark_can_merge()
+    assert one.runs == 3
+
+
+def test_tasks_run_again_if_they_would_name_a_field_inside_differently(table):
+    one = table()
+    one.write([{"id": 1, "s": {"V": "x"}}], [{"id": 2, "s": {"v": 2}}])
+    assert [row["s"] for row in one.rows()] == [{"v": None, "V_1": "x"}, {"v": 2, "V_1": None}]
+    assert one.runs == 2
+
+
 def test_tasks_that_agree_run_once(table):
     one = table()
     one.write([{"id": 1, "v": 1}], [{"id": 2, "s": {"a": 1}}], [{"id": 3, "s": {"b": 1}}])

@@ -82,9 +82,13 @@ for _name in _TO_FILES:
 
 
 def _frame(spark: SparkSession, asked: DataFrame, answer: Answer) -> DataFrame:
-    """Return the rows of an answer, with the columns and partitions of the DataFrame that it answers."""
+    """Return the rows of an answer, with the schema and the partitions of the DataFrame that it answers."""
     schema = StructType([StructField(f"c{number}", one.dataType) for number, one in enumerate(asked.schema)])
-    rows = spark.read.schema(schema).parquet(f"file://{answer.path}").toDF(*asked.columns)
-    if answer.partitions is None:
-        return rows
-    return rows.coalesce(1) if answer.partitions == 1 else rows.repartition(answer.partitions)
+    rows = spark.read.schema(schema).parquet(f"file://{answer.path}")
+    if answer.partitions is not None:
+        rows = rows.coalesce(1) if answer.partitions == 1 else rows.repartition(answer.partitions)
+    # Spark's reader says of every column that it may be null. Files of Parquet say so, too, unless the writer is told
+    # that a column such as `count(*)` never is.
+    internal = rows._jdf.queryExecution().toRdd()  # noqa: SLF001  Python has no other way to a schema of one's own
+    session = spark._jsparkSession  # noqa: SLF001  as above
+    return ClassicDataFrame(session.internalCreateDataFrame(internal, asked._jdf.schema(), False), spark)  # noqa: SLF001

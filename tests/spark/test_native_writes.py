@@ -121,9 +121,10 @@ def test_nothing_is_left_of_an_answer(spark, tmp_path, monkeypatch):
 def test_columns_that_are_never_null_stay_so_in_the_files(spark, runs, tmp_path):
     counts = "SELECT shop, count(*) AS sales, coalesce(max(name), '') AS name FROM sales GROUP BY shop"
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    spark.sql(counts).coalesce(1).write.parquet(str(ours))
+    frame = spark.sql(counts).withMetadata("sales", {"comment": "rows"}).coalesce(1)
+    frame.write.parquet(str(ours))
     assert len(runs) == 1
-    by_spark(spark, lambda: spark.sql(counts).coalesce(1).write.parquet(str(theirs)))
+    by_spark(spark, lambda: frame.write.parquet(str(theirs)))
 
     found, wanted = (pq.read_schema(next(path.glob("*.parquet"))) for path in (ours, theirs))
     assert [field.nullable for field in wanted] == [True, False, False]

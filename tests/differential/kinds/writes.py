@@ -106,6 +106,9 @@ _AGGREGATES = (
 )
 # How a line begins that is about a file and not a row.
 _ABOUT = "about: "
+# The number of a file, and the name of an object of Java's, differ from write to write.
+_NUMBER = re.compile(r"\.c\d+")
+_OBJECT = re.compile(r"\bo\d+\b")
 _PATH = re.compile(r"(file:)?/\S+/(ours|theirs)")
 
 
@@ -292,7 +295,8 @@ def _outcome(spark: Any, write: Write, target: Path, *, reads_back: bool) -> Any
             _write(frame, write, str(target))
         except Exception as failed:  # noqa: BLE001  any failure of a write
             # The values that a message shows depend on which row comes first.
-            error += f"{type(failed).__name__} {_PATH.sub('TARGET', str(failed)).split(chr(10))[0][:60]}; "
+            shown = _OBJECT.sub("", _PATH.sub("TARGET", str(failed)))
+            error += f"{type(failed).__name__} {shown.split(chr(10))[0][:60]}; "
     found: dict[str, Any] = {"error": error}
     if target.exists():
         found["folders"] = sorted(one.relative_to(target).as_posix() for one in target.rglob("*") if one.is_dir())
@@ -326,7 +330,7 @@ def _content(target: Path, write: Write) -> dict[str, Any]:
     """Return rows and what the files say about themselves, by folder and ending of the file."""
     content: dict[str, list[str]] = {}
     for path in sorted(target.rglob("part-*")):
-        ending = path.name[path.name.index(".") :]
+        ending = _NUMBER.sub("", path.name[path.name.index(".") :])
         here = content.setdefault(f"{path.parent.relative_to(target).as_posix()} {ending}", [])
         read = {"parquet": _parquet, "orc": _orc}.get(write.format, _lines)
         here += read(path, write)

@@ -25,6 +25,8 @@ _MOST_DIGITS = 38
 _MOST_BITS = 1023
 # What the library (0.15) says of a string, a symbol or a clob of more than 16 KiB in text, and of a blob of 21 KiB.
 _TOO_LONG = {"IERR_BUFFER_TOO_SMALL", "IERR_TOKEN_TOO_LONG", "IERR_LOOKAHEAD_OVERFLOW"}
+# Years of which a part may not be within the years of Python in UTC.
+_ENDS = {1, 9999}
 # The exponent of a fraction of nine zeros.
 _LIBRARY_ZERO = -9
 # A second with a fraction of more than nine digits in text; month to second before an exponent below -9 in binary.
@@ -180,28 +182,34 @@ class _Plain:
         return {name: inner if type(inner) in _PLAIN else self._value(inner) for name, inner in value.items()}
 
     def _value(self, value: Any) -> Any:
-        if isinstance(value, self.flag):
-            return bool(value)
+        kind = type(value)
+        if kind is int:
+            return value if value.bit_length() <= _MOST_BITS else _integer(value)
+        if kind is dict:
+            return self._struct(value)
+        if isinstance(value, datetime):
+            if _may_lack_fraction(value) and self.seen.may_have_long_fraction():
+                raise _UnfitError(f"The second of a timestamp about {value.isoformat()} has more than nine digits.")
+            return _timestamp(value)
+        if isinstance(value, Decimal):
+            return _decimal(value)
+        if isinstance(value, list) or kind is tuple:  # a symbol is a tuple, too
+            return [inner if type(inner) in _PLAIN else self._value(inner) for inner in value]
+        return self._special(value)
+
+    def _special(self, value: Any) -> Any:
+        """Return a symbol, or a value with annotations."""
         if isinstance(value, self.symbol):
             if value.text is None:  # type: ignore[attr-defined]
                 raise _UnfitError("A symbol has no text: it is $0, or one of an import that the file lacks.")
             return str(value.text)  # type: ignore[attr-defined]
+        if isinstance(value, self.flag):
+            return bool(value)
         if isinstance(value, self.null):
             return None
-        match value:
-            case int():
-                return _integer(value)
-            case dict():
-                return self._struct(value)
-            case list() | tuple():
-                return [inner if type(inner) in _PLAIN else self._value(inner) for inner in value]
-            case datetime():
-                if _may_lack_fraction(value) and self.seen.may_have_long_fraction():
-                    raise _UnfitError(f"The second of a timestamp about {value.isoformat()} has more than nine digits.")
-                return _timestamp(value)
-            case Decimal():
-                return _decimal(value)
-        return value
+        if isinstance(value, int):
+            return _integer(value)
+        return self._struct(value) if isinstance(value, dict) else value
 
 
 def _text(value: Any) -> str:
@@ -220,19 +228,27 @@ def _integer(value: int) -> int:
     return int(value)
 
 
-def _may_lack_fraction(value: datetime) -> bool:
+def _may_lack_fraction(value: Any) -> bool:
     """Return whether the library (0.15) may have taken a fraction of more than nine digits for nine zeros."""
-    fraction = getattr(value, "fractional_seconds", None)
-    return isinstance(fraction, Decimal) and not fraction and fraction.as_tuple().exponent == _LIBRARY_ZERO
+    if value.microsecond:
+        return False
+    fraction = value.fractional_seconds
+    return not fraction and fraction.as_tuple().exponent == _LIBRARY_ZERO
 
 
 def _timestamp(value: datetime) -> datetime:
     # One without a zone has an unknown offset, which Ion defines as UTC.
-    plain = datetime(*value.timetuple()[:6], value.microsecond, tzinfo=value.tzinfo or UTC)
-    try:
-        return plain.astimezone(UTC)
-    except OverflowError:
-        raise _UnfitError(f"The timestamp {plain.isoformat()} is not within the years 1 to 9999 in UTC.") from None
+    zone = value.tzinfo or UTC
+    plain = datetime(
+        value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond, zone
+    )
+    if value.year in _ENDS:
+        try:
+            return plain.astimezone(UTC)
+        except OverflowError:
+            message = f"The timestamp {plain.isoformat()} is not within the years 1 to 9999 in UTC."
+            raise _UnfitError(message) from None
+    return plain
 
 
 def _decimal(value: Decimal) -> Decimal | str:

@@ -106,6 +106,7 @@ _AGGREGATES = (
 )
 # How a line begins that is about a file and not a row.
 _ABOUT = "about: "
+_MINUS_ZERO, _ZERO = "-0.0 8000000000000000", "0.0 0000000000000000"
 # The number of a file, and the name of an object of Java's, differ from write to write.
 _NUMBER = re.compile(r"\.c\d+")
 _OBJECT = re.compile(r"\bo\d+\b")
@@ -321,7 +322,9 @@ def _write(frame: Any, write: Write, path: str) -> None:
 def _read_back(spark: Any, write: Write, target: Path) -> str:
     try:
         read = spark.read.options(**write.options).format(write.format).load(str(target))
-        return str(answer_text(read.toArrow(), is_ordered=False))
+        rows = str(answer_text(read.toArrow(), is_ordered=False))
+        # ORC's reader takes a batch that begins with -0.0 and goes on with 0.0 for one value that repeats.
+        return "\n".join(sorted(rows.replace(_MINUS_ZERO, _ZERO).split("\n"))) if write.format == "orc" else rows
     except Exception as failed:  # noqa: BLE001  any failure of a read
         return f"{type(failed).__name__} {_PATH.sub('TARGET', str(failed))[:60]}"
 

@@ -16,8 +16,9 @@ from gluepot.frames.schema.merge import choice_field, slot
 
 BIG = pa.decimal128(38, 0)
 """The type of integers beyond 64 bits; those of more than 38 digits are text (docs/decisions/0063)."""
-_INT64 = range(-(2**63), 2**63)
-_BIG = range(1 - 10**38, 10**38)
+# The ends of 64 bits, and of 38 digits. (`in` a range would count up to an integer of a subclass of `int`.)
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_MOST_BIG = 10**38 - 1
 
 
 def batch_from_objects(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
@@ -37,8 +38,8 @@ def batch_from_objects(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
 def _fields(records: Sequence[Mapping[str, Any] | None]) -> list[Column]:
     shapes = dict.fromkeys(None if record is None else tuple(record) for record in records)
     names = dict.fromkeys(name for shape in shapes if shape is not None for name in shape)
-    if odd := next((name for name in names if not isinstance(name, str)), None):
-        raise TypeError(f"key {odd!r} is not a string; name fields by strings.")
+    if odd := [name for name in names if not isinstance(name, str)]:
+        raise TypeError(f"key {odd[0]!r} is not a string; name fields by strings.")
     if len(shapes) == 1:  # as nearly always: all have the same fields in the same order
         columns = zip(*(record.values() for record in records if record is not None), strict=True)
         return [_column(name, values) for name, values in zip(names, columns, strict=True)]
@@ -62,7 +63,7 @@ def _column(name: str, values: Sequence[Any]) -> Column:
 def _without_big(values: Sequence[Any], kinds: set[str]) -> tuple[Sequence[Any], set[str]]:
     """Replace integers beyond 64 bits by decimals, or by texts; return the values and their kinds."""
     integers = list(filter(_is_integer, values))
-    if min(integers) in _INT64 and max(integers) in _INT64:
+    if min(integers) >= _LEAST and max(integers) <= _MOST:
         return values, kinds
     values = [_smaller(value) if _is_integer(value) else value for value in values]
     return values, {_kind(of) for of in set(map(type, values))} - {"null"}
@@ -73,9 +74,9 @@ def _is_integer(value: Any) -> bool:
 
 
 def _smaller(value: int) -> int | Decimal | str:
-    if value in _INT64:
+    if _LEAST <= value <= _MOST:
         return value
-    if value in _BIG:
+    if -_MOST_BIG <= value <= _MOST_BIG:
         return Decimal(value)
     float(value)  # what no double comes near is refused, as it was before
     return str(value)

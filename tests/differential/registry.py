@@ -6,7 +6,21 @@ from importlib import import_module
 
 from tests.differential.kind import Kind
 
-NAMES: tuple[str, ...] = ("avro", "casts", "csv", "cuts", "json", "numbers", "parquet", "predicates", "sql", "xml")
+NAMES: tuple[str, ...] = (
+    "avro",
+    "casts",
+    "csv",
+    "cuts",
+    "dqdl",
+    "ion",
+    "json",
+    "numbers",
+    "parquet",
+    "predicates",
+    "sql",
+    "writes",
+    "xml",
+)
 
 
 def kind(name: str) -> Kind:

@@ -96,6 +96,7 @@ NAN = [
     ("count(*) FROM measures JOIN (SELECT x FROM measures WHERE id = 2) AS one ON one.x = measures.x", 2),
 ]
 LEFT_TO_SPARK = [
+    "SELECT shop, min(-cast(large AS decimal(35,4))) FROM sales GROUP BY shop",
     "SELECT shop, cast(max(cast(0 as decimal(20,10))) as string) FROM sales GROUP BY shop",
     "SELECT shop, cast(max(tax / 1000000000) as string) FROM sales GROUP BY shop",
     "SELECT shop, array('a, b'), array('a', ' b'), count(*) FROM sales GROUP BY shop",

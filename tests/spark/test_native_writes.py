@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import AnalysisException
 
@@ -115,3 +116,16 @@ def test_nothing_is_left_of_an_answer(spark, tmp_path, monkeypatch):
 
     assert len(folders) == 1
     assert not any(Path(one).exists() for one in folders)
+
+
+def test_columns_that_are_never_null_stay_so_in_the_files(spark, runs, tmp_path):
+    counts = "SELECT shop, count(*) AS sales, coalesce(max(name), '') AS name FROM sales GROUP BY shop"
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    frame = spark.sql(counts).withMetadata("sales", {"comment": "rows"}).coalesce(1)
+    frame.write.parquet(str(ours))
+    assert len(runs) == 1
+    by_spark(spark, lambda: frame.write.parquet(str(theirs)))
+
+    found, wanted = (pq.read_schema(next(path.glob("*.parquet"))) for path in (ours, theirs))
+    assert [field.nullable for field in wanted] == [True, False, False]
+    assert found.equals(wanted, check_metadata=True)

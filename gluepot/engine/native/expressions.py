@@ -56,6 +56,7 @@ _DOUBLE_DIGITS = 15
 # Java prints every number with so few digits after the point without an exponent.
 _PLAIN_SCALE = 6
 # Before the calendar's reform Spark writes other dates into its plans than it means.
+_MOST_NEGATED_DIGITS = 34  # of Scala's decimals, by which Spark changes a sign
 _FIRST_DATE = "1600-01-01"
 _LAST_DATE = "9999-12-31"
 
@@ -317,6 +318,13 @@ def _signed(sql: str, _: Node, values: Sequence[Value]) -> Value:
     return cast(sql.format(given.sql), given.kind)
 
 
+def _negated(node: Node, values: Sequence[Value]) -> Value:
+    """Translate a minus. Spark rounds the negative of a decimal to 34 digits."""
+    if is_decimal(values[0].kind) and digits(values[0].kind)[0] > _MOST_NEGATED_DIGITS:
+        raise NotTranslated("minus")
+    return _signed("-({})", node, values)
+
+
 def _bits(operator: str, _: Node, values: Sequence[Value]) -> Value:
     """Translate an operation on bits, of numbers that are not negative."""
     left, right = values
@@ -407,7 +415,7 @@ EXPRESSIONS: Mapping[str, Translate] = {
     "Round": _rounded,
     "Cast": _cast,
     "Abs": partial(_signed, "abs({})"),
-    "UnaryMinus": partial(_signed, "-({})"),
+    "UnaryMinus": _negated,
     "BitwiseAnd": partial(_bits, "&"),
     "ShiftRight": partial(_bits, ">>"),
     "Substring": _substring,

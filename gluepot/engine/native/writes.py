@@ -9,7 +9,8 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, TypeAlias
 
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructField, StructType
 
@@ -82,9 +83,33 @@ for _name in _TO_FILES:
 
 
 def _frame(spark: SparkSession, asked: DataFrame, answer: Answer) -> DataFrame:
-    """Return the rows of an answer, with the columns and partitions of the DataFrame that it answers."""
+    """Return the rows of an answer, with the schema and the partitions of the DataFrame that it answers."""
     schema = StructType([StructField(f"c{number}", one.dataType) for number, one in enumerate(asked.schema)])
-    rows = spark.read.schema(schema).parquet(f"file://{answer.path}").toDF(*asked.columns)
-    if answer.partitions is None:
+    read = spark.read.schema(schema).parquet(f"file://{answer.path}")
+    rows = read.select(
+        *[_like(spark, read[name], field) for name, field in zip(read.columns, asked.schema, strict=True)]
+    )
+    if answer.partitions is not None:
+        rows = rows.coalesce(1) if answer.partitions == 1 else rows.repartition(answer.partitions)
+    if rows.schema == asked.schema:
         return rows
-    return rows.coalesce(1) if answer.partitions == 1 else rows.repartition(answer.partitions)
+    # Elements or fields that are never null.
+    internal = rows._jdf.queryExecution().toRdd()  # noqa: SLF001  Python has no other way to a schema of one's own
+    session = spark._jsparkSession  # noqa: SLF001  as above
+    return ClassicDataFrame(session.internalCreateDataFrame(internal, asked._jdf.schema(), False), spark)  # noqa: SLF001
+
+
+def _like(spark: SparkSession, column: Column, field: StructField) -> Column:
+    """Return a column with the name, the metadata and the nullability of a field.
+
+    Spark's reader says of every column that it may be null. Files of Parquet say so, too, unless the writer is told
+    that a column such as `count(*)` never is.
+    """
+    jvm = spark.sparkContext._jvm  # noqa: SLF001  Python has no function for this
+    assert jvm is not None
+    if not field.nullable:
+        sql = jvm.org.apache.spark.sql
+        expression = sql.classic.ExpressionUtils.expression(column._jc)  # noqa: SLF001
+        never_null = sql.catalyst.expressions.KnownNotNull(expression)
+        column = ClassicColumn(sql.classic.ExpressionUtils.column(never_null))
+    return column.alias(field.name, metadata=field.metadata) if field.metadata else column.alias(field.name)

@@ -23,10 +23,9 @@ import avro.schema
 import pyarrow as pa
 from avro.datafile import DataFileReader
 
-from gluepot.connectors.files.formats.retyping import as_type
 from gluepot.core.errors import PermanentError
-from gluepot.frames.chunk import is_choice
 from tests.differential.kind import Difference, Round, World
+from tests.differential.plain_rows import entries_of, plain_rows, record
 from tests.unit.files.reading import chunks
 
 FILES = 50
@@ -112,55 +111,7 @@ def _ours(folder: Any, version: str | None) -> Any:
         if "Avro file" not in str(error) or "is no Avro" in str(error):
             raise
         return str(error)
-    return [row for chunk in found for row in _rows(chunk.batch)]
-
-
-def _rows(batch: pa.RecordBatch) -> list[Any]:
-    pairs = list(zip(batch.schema, batch.columns, strict=True))
-    columns = [[_plain(value, field) for value in _raw(column).to_pylist()] for field, column in pairs]
-    names = batch.schema.names
-    return [_record(dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)] or [{}] * batch.num_rows
-
-
-def _raw(column: pa.Array) -> pa.Array:
-    """Return dates and time stamps as integers, which have no last year."""
-    return as_type(column, _raw_field(pa.field("", column.type)).type)
-
-
-def _raw_field(one: pa.Field) -> pa.Field:
-    kind = one.type
-    if pa.types.is_date32(kind):
-        return one.with_type(pa.int32())
-    if pa.types.is_timestamp(kind):
-        return one.with_type(pa.int64())
-    if pa.types.is_struct(kind):
-        return one.with_type(pa.struct([_raw_field(inner) for inner in kind]))
-    if pa.types.is_map(kind):
-        return one.with_type(pa.map_(kind.key_field, _raw_field(kind.item_field)))
-    return one.with_type(pa.list_(_raw_field(kind.value_field))) if pa.types.is_list(kind) else one
-
-
-def _plain(value: Any, one: pa.Field) -> Any:
-    """Return a value of a column without choices, a map as a tuple of its entries."""
-    kind = one.type
-    if value is None:
-        return None
-    if is_choice(one):
-        inner = [(member, value[member.name]) for member in kind if value[member.name] is not None]
-        return _plain(inner[0][1], inner[0][0]) if inner else None
-    if pa.types.is_struct(kind):
-        return _record({inner.name: _plain(value[inner.name], inner) for inner in kind})
-    if pa.types.is_map(kind):
-        return _map({key: _plain(each, kind.item_field) for key, each in value})
-    return [_plain(each, kind.value_field) for each in value] if pa.types.is_list(kind) else value
-
-
-def _record(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in sorted(fields.items()) if value is not None}
-
-
-def _map(entries: dict[str, Any]) -> tuple[Any, ...]:
-    return ("map", *sorted(entries.items()))
+    return [row for chunk in found for row in plain_rows(chunk.batch)]
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -369,7 +320,7 @@ class _Case:
             case "record":
                 pairs = {one["name"]: self._write(random, one["type"], out, in_union=False) for one in schema["fields"]}
                 stored = {name: pair[0] for name, pair in pairs.items()}
-                return stored, _record({name: pair[1] for name, pair in pairs.items()})
+                return stored, record({name: pair[1] for name, pair in pairs.items()})
             case "array":
                 pairs = [self._write(random, schema["items"], out, in_union=False) for _ in self._items(random, out)]
                 return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -379,7 +330,7 @@ class _Case:
                     out.write_utf8(f"k{number}")
                     entries[f"k{number}"] = self._write(random, schema["values"], out, in_union=False)
                 stored = {key: pair[0] for key, pair in entries.items()}
-                return stored, _map({key: pair[1] for key, pair in entries.items()})
+                return stored, entries_of({key: pair[1] for key, pair in entries.items()})
         return self._write_simple(random, kind, schema if isinstance(schema, dict) else {}, out, in_union=in_union)
 
     def _items(self, random: Random, out: Any) -> Any:

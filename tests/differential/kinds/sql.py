@@ -113,12 +113,12 @@ def answers_of(spark: Any, asked: Query) -> tuple[str, str] | None:
         return f"error: {str(error)[:300]}", "rows, or an error of Spark's own"
     if ours is None:
         return "", ""
-    answer = _text(ours, is_ordered=asked.is_ordered)
+    answer = answer_text(ours, is_ordered=asked.is_ordered)
     try:
         original = frame.toArrow()
     except Exception as error:  # noqa: BLE001  any failure of a query
         return answer, f"error: {str(error)[:300]}"
-    return answer, _text(original, is_ordered=asked.is_ordered)
+    return answer, answer_text(original, is_ordered=asked.is_ordered)
 
 
 def _ours(spark: Any, frame: Any) -> pa.Table | None:
@@ -132,7 +132,7 @@ def _ours(spark: Any, frame: Any) -> pa.Table | None:
         return pa.Table.from_batches(batches, given.schema)
 
 
-def _text(table: pa.Table, *, is_ordered: bool) -> str:
+def answer_text(table: pa.Table, *, is_ordered: bool) -> str:
     """Return types and rows as text, exactly: each floating-point number by its bits."""
     columns = [_values(column.combine_chunks()) for column in table.columns]
     rows = [repr(row) for row in zip(*columns, strict=True)]

@@ -15,7 +15,7 @@ def test_records_are_the_same_in_every_cut(tmp_path):
     assert result.differences == []
 
 
-@pytest.mark.parametrize("name", ["avro", "parquet", "xml"])
+@pytest.mark.parametrize("name", ["avro", "ion", "parquet", "xml"])
 def test_files_are_read_as_another_library_reads_them(tmp_path, name):
     world = World(lambda: pytest.fail("no Spark is needed"), tmp_path)
     result = kind(name).round(Random(f"{name} 1"), world)

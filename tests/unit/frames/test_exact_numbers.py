@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from enum import IntEnum
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -31,6 +32,20 @@ def decoder(request):
     else:
         with patch("gluepot.frames.json_decoder.can_read", lambda _: False):
             yield JsonDecoder()
+
+
+class Size(IntEnum):
+    LARGE = 10**9
+
+
+def test_an_integer_of_a_subclass_is_an_integer():
+    batch = batch_from_objects([{"v": Size.LARGE}, {"v": 2}])
+    assert batch.to_pylist() == [{"v": 10**9}, {"v": 2}]
+
+
+def test_a_name_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="key None is not a string"):
+        batch_from_objects([{None: 1}])
 
 
 def _read(decoder, *texts):

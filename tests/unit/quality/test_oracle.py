@@ -7,6 +7,7 @@ import math
 import random
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import reduce
 
 import duckdb
@@ -31,7 +32,16 @@ INTEGERS = [0, 1, 2, 3, -1, 7, 42, 2**40, -(2**40)]
 TEXTS = ["", " ", "\t ", "a", "ab", "Ab", "b1", "é", "日本", "👩🏽‍🚀", "x" * 40, '"', "\\", "12", "NULL"]
 NUMERALS = ["1", " 7 ", "-3", "1.5", "3000000000", "true", "No", "2024-01-31", "2024-13-01", "", "x", "日"]
 DAYS = [NOW + timedelta(hours=hours) for hours in (-2000, -72, -50, -36, -24, -12, -1, 0, 5)]
-NUMBERS = ["i", "d", "w"]
+DECIMALS = [
+    "0",
+    "1.5",
+    "-2.25",
+    "3",
+    "12345678901234567890.0123456789",
+    "0.0000000001",
+    "-9999999999999999999999999999.9",
+]
+NUMBERS = ["i", "d", "w", "m"]
 ALL = [*NUMBERS, "s", "v", "t", "b"]
 
 # The type of each column in the whole table, and the values that it has in a chunk, by the type that it has there.
@@ -40,6 +50,13 @@ COLUMNS = {
     "i": (pa.int64(), [(pa.int32(), INTEGERS[:7]), (pa.int64(), INTEGERS)]),
     "d": (pa.float64(), [(pa.float64(), DOUBLES), (pa.float64(), [1.5, 3.0, -2.25])]),
     "w": (pa.float64(), [(pa.int32(), INTEGERS[:7]), (pa.int64(), INTEGERS), (pa.float64(), [0.5, 3.0, 1e9, -1.0])]),
+    "m": (
+        pa.decimal128(38, 10),
+        [
+            (pa.decimal128(38, 10), [Decimal(one) for one in DECIMALS]),
+            (pa.decimal128(6, 2), [Decimal(one) for one in DECIMALS[:4]]),
+        ],
+    ),
     "s": (pa.string(), [(pa.string(), TEXTS), (pa.string(), ["a", "ab"])]),
     "v": (pa.string(), [(pa.string(), NUMERALS), (pa.string(), ["1", "-3"])]),
     "t": (pa.timestamp("us", "UTC"), [(pa.timestamp("us", "UTC"), DAYS)]),
@@ -135,7 +152,16 @@ SHARES = [0.0, 0.25, 0.5, 0.9, 1.0]
 
 def column_rule(dice, column):
     """Return a rule that judges the rows of a column: its text, and SQL for whether a row fulfils it."""
-    kinds = {"i": "number", "d": "number", "w": "number", "s": "text", "v": "text", "t": "date", "b": "flag"}
+    kinds = {
+        "i": "number",
+        "d": "number",
+        "w": "number",
+        "m": "number",
+        "s": "text",
+        "v": "text",
+        "t": "date",
+        "b": "flag",
+    }
     kind = kinds[column]
     if dice.random() < 0.2:
         return f'IsComplete "{column}"', f"{column} IS NOT NULL"
@@ -143,7 +169,8 @@ def column_rule(dice, column):
         numbers = WHOLE if dice.random() < 0.7 else [*AWKWARD, 10**20, -(10**30)]
         text, sql = number_condition(dice, numbers)
         null = "TRUE" if text.startswith(("!=", "not in")) else "FALSE"
-        return f'ColumnValues "{column}" {text}', f"coalesce({sql.replace('VALUE', column)}, {null})"
+        value = "m::DOUBLE" if column == "m" else column
+        return f'ColumnValues "{column}" {text}', f"coalesce({sql.replace('VALUE', value)}, {null})"
     if kind == "text":
         if column == "s" and dice.random() < 0.3:
             text, sql = number_condition(dice, [0, 1, 2, 3, 5, 40])
@@ -195,7 +222,8 @@ def simple_rule(dice):
         filled = " OR ".join(f"{one} IS NOT NULL" for one in columns.split(","))
         return f"SELECT {sql} FROM (SELECT {columns}, count(*) AS n FROM rows_ WHERE {filled} GROUP BY ALL)"
 
-    moments = f"(SELECT {number} AS y, {number} - (SELECT avg({number}) FROM rows_) AS z FROM rows_ WHERE {number} IS NOT NULL)"
+    double = f"{number}::DOUBLE"
+    moments = f"(SELECT {double} AS y, {double} - (SELECT avg({double}) FROM rows_) AS z FROM rows_ WHERE {number} IS NOT NULL)"
     pattern = dice.choice(["^[a-z]$", "^[a-s]$", "[it]", "x"])
     unique = "sum(CASE WHEN n = 1 THEN 1 ELSE 0 END)"
     names = pair.replace(",", '" "')
@@ -242,7 +270,7 @@ def simple_rule(dice):
             f"SELECT sum(-n / total * ln(n / total)) FROM (SELECT n, sum(n) OVER () AS total FROM (SELECT count(*) AS n FROM rows_ WHERE {column} IS NOT NULL GROUP BY {column}))",
         ),
         "Mean": lambda: valued(
-            f'Mean "{number}"', awkward, f"Column.{number}.Mean", f"SELECT avg({number}) FROM rows_"
+            f'Mean "{number}"', awkward, f"Column.{number}.Mean", f"SELECT avg({double}) FROM rows_"
         ),
         "Sum": lambda: valued(
             f'Sum "{number}"', awkward, f"Column.{number}.Sum", f"SELECT sum({number}::DOUBLE) FROM rows_"

@@ -55,8 +55,9 @@ _ASCII = "[\\x00-\\x7F]*"
 _DOUBLE_DIGITS = 15
 # Java prints every number with so few digits after the point without an exponent.
 _PLAIN_SCALE = 6
+# Spark changes the sign of a decimal with Scala's decimals, which have so many digits.
+_MOST_NEGATED_DIGITS = 34
 # Before the calendar's reform Spark writes other dates into its plans than it means.
-_MOST_NEGATED_DIGITS = 34  # of Scala's decimals, by which Spark changes a sign
 _FIRST_DATE = "1600-01-01"
 _LAST_DATE = "9999-12-31"
 

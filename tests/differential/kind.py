@@ -56,10 +56,12 @@ class World:
     Args:
         spark: makes the Spark session; only called by kinds that need one, and always the same session.
         folder: an empty folder for the files of the round.
+        is_search: whether one difference is enough. A round may end at the first one, and need not make it smaller.
     """
 
     spark: Callable[[], Any]
     folder: Path
+    is_search: bool = False
 
 
 class Kind(Protocol):

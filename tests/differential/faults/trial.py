@@ -1,0 +1,177 @@
+"""Runs the differential tester on wrong versions, in a copy of the tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+from tests.differential.faults.listed import ROOT, Fault
+
+_COPIED = ("awsglue", "awsgluedq", "awsglueml", "connectors", "gluepot", "streaming", "studio", "tests")
+_COMPILER = ("-O2", "-std=c11", "-shared", "-fPIC")
+_POLL_SECS = 0.2
+_NICE = 10
+# A round of the right version takes less; the limit only ends one that hangs.
+_MOST_SECS_OF_ROUND = 300
+# Seconds on the clock for each second of processor time, on a machine with other work.
+_MOST_WAIT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a fault.
+
+    Args:
+        by: "difference", or "error" if the fault makes the tester itself fail; empty if nothing noticed it.
+        seed: of the round that noticed it.
+        secs: processor time of the runs with the fault, with all processes that they started.
+        shown: the beginning of the difference or the error.
+    """
+
+    by: str
+    seed: int | None
+    secs: float
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of the tester.
+
+    Args:
+        code: its exit code; None if its time was up.
+        output: what it printed.
+        secs: its processor time.
+    """
+
+    code: int | None
+    output: str
+    secs: float
+
+    def noticed(self, kind: str) -> tuple[str, int] | None:
+        """Return by what the run noticed a fault, and the seed; None if it did not."""
+        for line in self.output.splitlines():
+            if found := re.fullmatch(rf"{kind} seed (\d+)( failed)?", line):
+                return "error" if found[2] else "difference", int(found[1])
+        return None
+
+
+class Trials:
+    """A copy of the tree, in which one fault after the other is tried.
+
+    Args:
+        folder: an empty folder for the copy.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._tree = folder
+        for name in _COPIED:
+            shutil.copytree(ROOT / name, folder / name, symlinks=True)
+        self.differs_anyway = cache(self._differs_anyway)
+
+    def verdict(self, fault: Fault, first_seed: int, most_secs: float) -> Verdict:
+        """Run the tester on a wrong version until it notices the fault or has had so much processor time.
+
+        A round in which the right version differs, too, does not count, and the run goes on after it.
+        """
+        seed, secs = first_seed, 0.0
+        while secs < most_secs:
+            with self._wrong(fault):
+                run = self._run(fault.kind, seed, most_secs - secs)
+            secs += run.secs
+            seen = run.noticed(fault.kind)
+            if seen is None:
+                if run.code is None:
+                    break
+                raise RuntimeError(f"The tester ended with {run.code} on '{fault.name}':\n{run.output[-2000:]}")
+            by, seed = seen
+            if not self.differs_anyway(fault.kind, seed):
+                return Verdict(by, seed, round(secs, 1), _shown(run.output, by, fault.kind, seed))
+            seed += 1
+        return Verdict("", None, round(secs, 1), "")
+
+    def _differs_anyway(self, kind: str, seed: int) -> bool:
+        """Return whether a round of the right version has a difference that is not explained."""
+        run = self._run(kind, seed, _MOST_SECS_OF_ROUND, "--rounds", "1")
+        if run.code is None:
+            raise RuntimeError(f"The round {seed} of {kind} takes the right version more than {_MOST_SECS_OF_ROUND} s.")
+        return run.noticed(kind) is not None
+
+    @contextmanager
+    def _wrong(self, fault: Fault) -> Iterator[None]:
+        path = self._tree / fault.file
+        right = path.read_text()
+        path.write_text(fault.applied(right))
+        try:
+            _compile(path)
+            yield
+        finally:
+            path.write_text(right)
+            _compile(path)
+
+    def _run(self, kind: str, seed: int, most_secs: float, *arguments: str) -> _Run:
+        command = [sys.executable, "-u", "-m", "tests.differential", "--first", "--kind", kind, "--seed", str(seed)]
+        command += ["--secs", str(_MOST_WAIT * most_secs), *arguments]
+        with tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(
+                command,
+                cwd=self._tree,
+                env={**os.environ, "PYTHONPATH": str(self._tree)},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=lambda: os.nice(_NICE),
+            )
+            secs = _awaited(process, most_secs)
+            output.seek(0)
+            return _Run(None if process.returncode < 0 else process.returncode, output.read(), secs)
+
+
+def _compile(path: Path) -> None:
+    """Build the kernel of a C file beside it."""
+    if path.suffix == ".c":
+        files = [f"-I{sysconfig.get_path('include')}", str(path), "-o", str(path.with_name(f"_{path.stem}.abi3.so"))]
+        subprocess.run([*shlex.split(os.environ.get("CC", "cc")), *_COMPILER, *files], check=True)
+
+
+def _awaited(process: subprocess.Popen[bytes], most_secs: float) -> float:
+    """Wait for a process and end it after so much processor time; return the time that it and its children took."""
+    secs, known, ends = 0.0, {}, time.monotonic() + _MOST_WAIT * most_secs
+    while process.poll() is None:
+        used = 0.0
+        with suppress(psutil.NoSuchProcess):
+            root = psutil.Process(process.pid)
+            for one in [root, *root.children(recursive=True)]:
+                known[one.pid] = one
+                with suppress(psutil.NoSuchProcess):
+                    used += sum(one.cpu_times()[:4])  # its own, and that of its children that ended
+        secs = max(secs, used)
+        if secs > most_secs or time.monotonic() > ends:
+            process.kill()
+            process.wait()
+            break
+        time.sleep(_POLL_SECS)
+    for one in known.values():
+        with suppress(psutil.NoSuchProcess):
+            one.kill()  # the JVM, if the process did not end it; a process with its number that began later stays
+    return secs
+
+
+def _shown(output: str, by: str, kind: str, seed: int) -> str:
+    if by == "error":
+        return output.strip().splitlines()[-1][:300]
+    lines = output[output.index(f"{kind} seed {seed}\n") :].splitlines()
+    return "\n".join(line.strip()[:300] for line in lines[1:4])

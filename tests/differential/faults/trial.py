@@ -24,7 +24,7 @@ from tests.differential.faults.listed import ROOT, Fault
 _COPIED = ("awsglue", "awsgluedq", "awsglueml", "connectors", "gluepot", "streaming", "studio", "tests")
 _COMPILER = ("-O2", "-std=c11", "-shared", "-fPIC")
 _POLL_SECS = 0.2
-_NICE = 10
+_NICE = "10"
 # A round of the right version takes less; the limit only ends one that hangs.
 _MOST_SECS_OF_ROUND = 300
 # Seconds on the clock for each second of processor time, on a machine with other work.
@@ -124,7 +124,20 @@ class Trials:
             _compile(path)
 
     def _run(self, kind: str, seed: int, most_secs: float, *arguments: str) -> _Run:
-        command = [sys.executable, "-u", "-m", "tests.differential", "--first", "--kind", kind, "--seed", str(seed)]
+        command = [
+            "nice",
+            "-n",
+            _NICE,
+            sys.executable,
+            "-u",
+            "-m",
+            "tests.differential",
+            "--first",
+            "--kind",
+            kind,
+            "--seed",
+            str(seed),
+        ]
         command += ["--secs", str(_MOST_WAIT * most_secs), *arguments]
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(
@@ -133,7 +146,6 @@ class Trials:
                 env={**os.environ, "PYTHONPATH": str(self._tree)},
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                preexec_fn=lambda: os.nice(_NICE),
             )
             secs = _awaited(process, most_secs)
             output.seek(0)

@@ -11,9 +11,9 @@ import csv
 import io
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -49,7 +49,8 @@ _CHARACTERS = [
     ";",
 ]
 
-Rows = list[tuple[str, ...]]
+# The values of each record, with the names of their columns.
+Rows = list[tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ def _read(case: Case, piece: tuple[int, int] | None) -> Any:
     errors: list[tuple[str, bytes]] = []
     try:
         for chunk in read_format("csv", case.options).reader().read(OpenFile(io.BytesIO(case.data), "f", "", piece)):
-            rows += [tuple(row.values()) for row in chunk.batch.to_pylist()] if chunk.batch.num_columns else []
+            rows += [tuple(row.items()) for row in chunk.batch.to_pylist()] if chunk.batch.num_columns else []
             errors += [(error.reason, (error.raw or b"").rstrip(b"\r\n")) for error in chunk.errors]
     except Exception as error:  # noqa: BLE001 - any failure is a difference
         return repr(error)
@@ -216,6 +217,7 @@ def _expected(case: Case) -> Any:
         while records and _is_blank(records[0][0], separator):
             records.pop(0)
         first = records[0][1] if records else None
+    names = _names(first or [], options)
     rows: Rows = []
     errors = []
     for raw, cells in records if first is not None else ():
@@ -227,8 +229,21 @@ def _expected(case: Case) -> Any:
         elif re.search("[\udc80-\udcff]", "".join(cells)):
             errors.append(("invalid_utf8", raw.rstrip(b"\r\n")))
         else:
-            rows.append(tuple(map(_plain, cells)))
+            rows.append(tuple(zip(names, map(_plain, cells), strict=True)))
     return rows, sorted(errors)
+
+
+def _names(first: Sequence[str], options: dict[str, Any]) -> list[str]:
+    """Return the names of columns: those of the header, numbered where they come twice, or their places."""
+    names: list[str] = []
+    for at, cell in enumerate(first):
+        text = (
+            _plain(cell).encode("utf-8", "surrogateescape").decode("utf-8", "replace") if options["withHeader"] else ""
+        )
+        plain = text.strip() or f"col{at}"
+        numbered = (f"{plain}_{number}" for number in count(1))
+        names.append(plain if plain not in names else next(name for name in numbered if name not in names))
+    return names
 
 
 def _records(text: str, options: dict[str, Any]) -> Iterator[tuple[bytes, list[str]]]:
@@ -301,7 +316,7 @@ def _against_spark(world: World, options: dict[str, Any], files: dict[str, tuple
         found[row.f.rsplit("/", 1)[-1]].append(tuple(row)[:-1])
     differences = []
     for name, (data, rows) in files.items():
-        ours = [tuple(row) + ("",) * (5 - len(row)) for row in rows]
+        ours = [tuple(cell for _, cell in row) + ("",) * (5 - len(row)) for row in rows]
         spark = [tuple(cell or "" for cell in row) for row in found[name]]
         if ours != spark:
             differences.append(Difference(f"{data!r} {options}", repr(ours), repr(spark)))

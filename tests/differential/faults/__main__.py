@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,14 +57,14 @@ def main(arguments: list[str]) -> int:
         "commit": subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip(),
     }
     options.report.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="differential-faults-") as folder:
-        trials = Trials(Path(folder))
-        for fault in faults():
-            is_noticed = fault.name in known and known[fault.name]["by"]
-            if options.only and not any(one in fault.name for one in options.only):
-                continue
-            if options.again and is_noticed:
-                continue
+    chosen = [
+        fault
+        for fault in faults()
+        if not (options.only and not any(text in fault.name for text in options.only))
+        and not (options.again and known.get(fault.name, {}).get("by"))
+    ]
+    with tempfile.TemporaryDirectory(prefix="differential-faults-") as folder, closing(Trials(Path(folder))) as trials:
+        for fault in chosen:
             known[fault.name] = _tried(trials, fault, options)
             report["faults"] = [known[one.name] for one in faults() if one.name in known]
             options.report.write_text(json.dumps(report, indent=1) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -11,19 +12,23 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import psutil
 
+from tests.differential.faults.lane import END
 from tests.differential.faults.listed import ROOT, Fault
 
 _COPIED = ("awsglue", "awsgluedq", "awsglueml", "connectors", "gluepot", "streaming", "studio", "tests")
 _COMPILER = ("-O2", "-std=c11", "-shared", "-fPIC")
+# Kinds whose rounds all need Spark; it is started once for them.
+_WITH_SPARK = ("casts", "predicates", "sql")
 _POLL_SECS = 0.2
+_LAST = 100  # characters in which the end of a run is looked for
 _NICE = "10"
 # A round of the right version takes less; the limit only ends one that hangs.
 _MOST_SECS_OF_ROUND = 300
@@ -82,6 +87,12 @@ class Trials:
         for name in _COPIED:
             shutil.copytree(ROOT / name, folder / name, symlinks=True)
         self.differs_anyway = cache(self._differs_anyway)
+        self._open = ExitStack()
+        self._lane: tuple[subprocess.Popen[str], Callable[[int], str]] | None = None
+
+    def close(self) -> None:
+        """End Spark."""
+        self._open.close()
 
     def verdict(self, fault: Fault, first_seed: int, most_secs: float) -> Verdict:
         """Run the tester on a wrong version until it notices the fault or has had so much processor time.
@@ -123,33 +134,49 @@ class Trials:
             path.write_text(right)
             _compile(path)
 
-    def _run(self, kind: str, seed: int, most_secs: float, *arguments: str) -> _Run:
-        command = [
-            "nice",
-            "-n",
-            _NICE,
-            sys.executable,
-            "-u",
-            "-m",
-            "tests.differential",
-            "--first",
-            "--kind",
-            kind,
-            "--seed",
-            str(seed),
-        ]
-        command += ["--secs", str(_MOST_WAIT * most_secs), *arguments]
-        with tempfile.TemporaryFile("w+") as output:
+    def _run(self, kind: str, seed: int, most_secs: float, *more: str) -> _Run:
+        arguments = ["--first", "--kind", kind, "--seed", str(seed), "--secs", str(_MOST_WAIT * most_secs), *more]
+        if kind not in _WITH_SPARK:
+            with self._started("tests.differential", *arguments) as (process, output):
+                secs = _watched(process, most_secs, lambda: process.poll() is not None)
+                code = process.poll()
+                return _Run(code, output(0), secs)
+        if self._lane is None:
+            self._lane = self._open.enter_context(self._started("tests.differential.faults.lane"))
+        process, output = self._lane
+        at = len(output(0))
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(arguments) + "\n")
+        process.stdin.flush()
+        secs = _watched(process, most_secs, lambda: END in output(at)[-_LAST:] or process.poll() is not None)
+        text, _, end = output(at).partition(END)
+        if not end:
+            self._open.close()
+            self._lane = None
+        return _Run(int(end) if end else process.poll(), text, secs)
+
+    @contextmanager
+    def _started(self, module: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[int], str]]]:
+        """Start a module in the copy; give its process and what returns its output from some character on."""
+        with tempfile.TemporaryDirectory() as folder, Path(folder, "output").open("w+") as log:
             process = subprocess.Popen(
-                command,
+                ["nice", "-n", _NICE, sys.executable, "-u", "-m", module, *arguments],
                 cwd=self._tree,
                 env={**os.environ, "PYTHONPATH": str(self._tree)},
-                stdout=output,
+                stdin=subprocess.PIPE,
+                stdout=log,
                 stderr=subprocess.STDOUT,
+                text=True,
             )
-            secs = _awaited(process, most_secs)
-            output.seek(0)
-            return _Run(None if process.returncode < 0 else process.returncode, output.read(), secs)
+            try:
+                yield process, lambda at: Path(log.name).read_text(errors="replace")[at:]
+            finally:
+                known = _tree(process)
+                process.kill()
+                process.wait()
+                for one in known:
+                    with suppress(psutil.NoSuchProcess):
+                        one.kill()  # the JVM; a process with its number that began later stays
 
 
 def _compile(path: Path) -> None:
@@ -159,26 +186,28 @@ def _compile(path: Path) -> None:
         subprocess.run([*shlex.split(os.environ.get("CC", "cc")), *_COMPILER, *files], check=True)
 
 
-def _awaited(process: subprocess.Popen[bytes], most_secs: float) -> float:
-    """Wait for a process and end it after so much processor time; return the time that it and its children took."""
-    secs, known, ends = 0.0, {}, time.monotonic() + _MOST_WAIT * most_secs
-    while process.poll() is None:
-        used = 0.0
+def _tree(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    with suppress(psutil.NoSuchProcess):
+        root = psutil.Process(process.pid)
+        return [root, *root.children(recursive=True)]
+    return []
+
+
+def _used_secs(process: subprocess.Popen[str]) -> float:
+    """Return the processor time of a process and of all that it started."""
+    secs = 0.0
+    for one in _tree(process):
         with suppress(psutil.NoSuchProcess):
-            root = psutil.Process(process.pid)
-            for one in [root, *root.children(recursive=True)]:
-                known[one.pid] = one
-                with suppress(psutil.NoSuchProcess):
-                    used += sum(one.cpu_times()[:4])  # its own, and that of its children that ended
-        secs = max(secs, used)
-        if secs > most_secs or time.monotonic() > ends:
-            process.kill()
-            process.wait()
-            break
+            secs += sum(one.cpu_times()[:4])  # its own, and that of its children that ended
+    return secs
+
+
+def _watched(process: subprocess.Popen[str], most_secs: float, is_over: Callable[[], bool]) -> float:
+    """Wait until a run is over or has had so much processor time; return the time that it had."""
+    before, secs, ends = _used_secs(process), 0.0, time.monotonic() + _MOST_WAIT * most_secs
+    while not is_over() and secs <= most_secs and time.monotonic() < ends:
         time.sleep(_POLL_SECS)
-    for one in known.values():
-        with suppress(psutil.NoSuchProcess):
-            one.kill()  # the JVM, if the process did not end it; a process with its number that began later stays
+        secs = max(secs, _used_secs(process) - before)
     return secs
 
 

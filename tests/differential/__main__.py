@@ -35,7 +35,14 @@ def _spark() -> Any:
 
 
 def compare(
-    names: list[str], first_seed: int, secs: float, cases: int | None, rounds: int | None, *, is_search: bool = False
+    names: list[str],
+    first_seed: int,
+    secs: float,
+    cases: int | None,
+    rounds: int | None,
+    *,
+    is_search: bool = False,
+    kept: Path | None = None,
 ) -> dict[str, Round]:
     """Run rounds of each kind in turns and print each difference when it is seen.
 
@@ -50,7 +57,7 @@ def compare(
         for name in list(running):
             folder = Path(tempfile.mkdtemp(prefix=f"differential-{name}-"))
             try:
-                result = kinds[name].round(Random(f"{name} {seed}"), World(_spark, folder, is_search))
+                result = kinds[name].round(Random(f"{name} {seed}"), World(_spark, folder, is_search, kept))
             except BaseException:
                 print(f"{name} seed {seed} failed")
                 raise
@@ -81,11 +88,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cases", type=int, default=None, help="end when each kind has compared this many cases")
     parser.add_argument("--rounds", type=int, default=None, help="run at most this many rounds of each kind")
     parser.add_argument("--first", action="store_true", help="end at the first difference that is not explained")
+    parser.add_argument("--kept", type=Path, help="a folder for answers of Spark, for runs with the same seeds")
     options = parser.parse_args(arguments)
     seed = SystemRandom().randrange(10**9) if options.seed is None else options.seed
     print(f"first seed {seed}")
     names = options.kind or list(NAMES)
-    totals = compare(names, seed, options.secs, options.cases, options.rounds, is_search=options.first)
+    totals = compare(
+        names, seed, options.secs, options.cases, options.rounds, is_search=options.first, kept=options.kept
+    )
     failed = False
     for name, total in totals.items():
         unexplained = sum(not each.explained for each in total.differences)

@@ -54,7 +54,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """A run of the tester.
 
     Args:
@@ -84,6 +84,8 @@ class Trials:
 
     def __init__(self, folder: Path) -> None:
         self._tree = folder
+        self._kept = folder / "kept"
+        self._kept.mkdir()
         for name in _COPIED:
             shutil.copytree(ROOT / name, folder / name, symlinks=True)
         self.differs_anyway = cache(self._differs_anyway)
@@ -134,16 +136,17 @@ class Trials:
             path.write_text(right)
             _compile(path)
 
-    def _run(self, kind: str, seed: int, most_secs: float, *more: str) -> _Run:
+    def _run(self, kind: str, seed: int, most_secs: float, *more: str) -> Run:
         arguments = ["--first", "--kind", kind, "--seed", str(seed), "--secs", str(_MOST_WAIT * most_secs), *more]
         if kind not in _WITH_SPARK:
             with self._started("tests.differential", *arguments) as (process, output):
                 secs = _watched(process, most_secs, lambda: process.poll() is not None)
                 code = process.poll()
-                return _Run(code, output(0), secs)
+                return Run(code, output(0), secs)
         if self._lane is None:
             self._lane = self._open.enter_context(self._started("tests.differential.faults.lane"))
         process, output = self._lane
+        arguments += ["--kept", str(self._kept)]
         at = len(output(0))
         assert process.stdin is not None
         process.stdin.write(json.dumps(arguments) + "\n")
@@ -153,7 +156,7 @@ class Trials:
         if not end:
             self._open.close()
             self._lane = None
-        return _Run(int(end) if end else process.poll(), text, secs)
+        return Run(int(end) if end else process.poll(), text, secs)
 
     @contextmanager
     def _started(self, module: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[int], str]]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -66,14 +67,18 @@ class Kind:
         settings = _settings(random)
         with with_settings(spark, _FAST | settings):
             glue_context = GlueContext(spark.sparkContext)
-            read_tables(glue_context, world.folder, {f"{name}0": table for name, table in tables(random).items()})
+            made = tables(random)
+            read_tables(glue_context, world.folder, {f"{name}0": table for name, table in made.items()})
+        data = [batch.serialize().to_pybytes() for table in made.values() for batch in table.to_batches()]
         total, uncounted = Round(), Round()
         for first in range(0, queries, _ALIKE):
             boundaries = [boundary(random) for _ in range(_BOUNDARIES * _ALIKE // _QUERIES)]
             some = [query(random) for _ in range(min(_ALIKE, queries - first))]
             with with_settings(spark, _FAST | settings):
                 for asked, counted in [*((one, total) for one in some), *((one, uncounted) for one in boundaries)]:
-                    self._compare(spark, asked, settings, counted, tries=0 if world.is_search else _TRIES)
+                    question = [data, settings, str(asked)]
+                    answers = answers_of(spark, asked, partial(world.answer, question))
+                    self._compare(spark, asked, answers, settings, counted, tries=0 if world.is_search else _TRIES)
                     if world.is_search and not all(one.explained for one in counted.differences):
                         total.differences += uncounted.differences
                         return total
@@ -81,8 +86,15 @@ class Kind:
         total.differences += uncounted.differences
         return total
 
-    def _compare(self, spark: Any, asked: Query, settings: dict[str, str], total: Round, tries: int) -> None:
-        answers = answers_of(spark, asked)
+    def _compare(
+        self,
+        spark: Any,
+        asked: Query,
+        answers: tuple[str, str] | None,
+        settings: dict[str, str],
+        total: Round,
+        tries: int,
+    ) -> None:
         if answers is None:
             return
         ours, original = answers
@@ -110,10 +122,12 @@ def _settings(random: Random) -> dict[str, str]:
     }
 
 
-def answers_of(spark: Any, asked: Query) -> tuple[str, str] | None:
+def answers_of(
+    spark: Any, asked: Query, answer: Callable[[Callable[[], str]], str] = lambda original: original()
+) -> tuple[str, str] | None:
     """Return the rows of a query as text, as DuckDB and as Spark give them.
 
-    The answer of DuckDB is empty if it declines, the answer of Spark then, too. None if the query has no meaning.
+    Spark runs the query if `answer` calls what it is given. The answer of DuckDB is empty if it declines, the answer of Spark then, too. None if the query has no meaning.
     """
     try:
         frame = spark.sql(str(asked))
@@ -128,12 +142,15 @@ def answers_of(spark: Any, asked: Query) -> tuple[str, str] | None:
         return f"error: {str(error)[:300]}", "rows, or an error of Spark's own"
     if ours is None:
         return "", ""
-    answer = _text(ours, is_ordered=asked.is_ordered)
+    return _text(ours, is_ordered=asked.is_ordered), answer(lambda: _original(frame, is_ordered=asked.is_ordered))
+
+
+def _original(frame: Any, *, is_ordered: bool) -> str:
     try:
-        original = frame.toArrow()
+        table = frame.toArrow()
     except Exception as error:  # noqa: BLE001  any failure of a query
-        return answer, f"error: {str(error)[:300]}"
-    return answer, _text(original, is_ordered=asked.is_ordered)
+        return f"error: {str(error)[:300]}"
+    return _text(table, is_ordered=is_ordered)
 
 
 def _ours(spark: Any, frame: Any) -> pa.Table | None:

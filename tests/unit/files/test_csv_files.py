@@ -130,6 +130,13 @@ def test_csv_values_keep_their_line_breaks_wherever_a_block_ends(tmp_path, monke
     assert records(tmp_path, "csv", multiLine=True) == rows * 3
 
 
+@pytest.mark.parametrize("block_bytes", range(6, 14))
+def test_csv_lines_may_end_with_a_carriage_return_wherever_a_block_ends(tmp_path, monkeypatch, block_bytes):
+    monkeypatch.setattr(read, "_BLOCK_BYTES", block_bytes)
+    (tmp_path / "a").write_bytes(b"1,bb\r2,cc\r3,dd\r")
+    assert [row["col1"] for row in records(tmp_path, "csv", multiLine=True)] == ["bb", "cc", "dd"]
+
+
 def test_csv_names_that_come_twice_are_numbered(tmp_path):
     (tmp_path / "a").write_text("a,a,\n1,2,3\n")
     assert records(tmp_path, "csv", withHeader=True) == [{"a": "1", "a_1": "2", "col2": "3"}]

@@ -80,12 +80,13 @@ class _WholeBreaks(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self._held + self._text.read()
-        data = self._held + self._text.read(size - len(self._held))
-        if data == b"\r":
-            data += self._text.read(size - 1)
-        ends_within = len(data) > 1 and data.endswith(b"\r")
-        self._held = b"\r" if ends_within else b""
-        return data[:-1] if ends_within else data
+        data, self._held = self._held + self._text.read(size - len(self._held)), b""
+        while data.endswith(b"\r") and (following := self._text.read(1)):
+            if len(data) > 1:
+                self._held = b"\r" + following
+                return data[:-1]
+            data += following
+        return data
 
 
 def is_blank(line: bytes, separator: bytes = b"") -> bool:

@@ -147,7 +147,7 @@ def tables(random: Random) -> dict[str, pa.Table]:
     """Return two tables, whose columns `id` and `uid` have unique values."""
     decimals = {name: _any_decimal(random) for name in ("n", "v", "e") if random.random() < 0.4}
     return {
-        "t": _table(random, T | decimals, "id", random.choice([0, 1, 7, 12, 12, 12])),
+        "t": _table(random, T | decimals, "id", random.choice([0, 1, 1, 2, 3, 7, 12, 12])),
         "u": _table(random, U, "uid", random.choice([1, 5, 8])),
     }
 

@@ -224,7 +224,8 @@ class Explanation:
         """Return whether Java wrote the same double or float with other digits than the shortest ones."""
         if self.target == "string":
             read = np.float32 if self.source == "float" else float
-            return bool(read(text) == value and read(ours) == value)
+            same_form = ("E" in text) == ("E" in ours) and text.startswith("-") == ours.startswith("-")
+            return bool(same_form and read(text) == value and read(ours) == value)
         if not isinstance(theirs, Decimal) or ours != self._of_shortest_digits(value):
             return False
         # Java's digits lie within half a unit of the last bit; rounding to the scale adds half a digit.

@@ -153,10 +153,11 @@ class Trials:
         process.stdin.flush()
         secs = _watched(process, most_secs, lambda: END in output(at)[-_LAST:] or process.poll() is not None)
         text, _, end = output(at).partition(END)
+        code = int(end) if end else process.poll()
         if not end:
             self._open.close()
             self._lane = None
-        return Run(int(end) if end else process.poll(), text, secs)
+        return Run(code, text, secs)
 
     @contextmanager
     def _started(self, module: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[int], str]]]:

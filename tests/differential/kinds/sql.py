@@ -72,8 +72,9 @@ class Kind:
         data = [batch.serialize().to_pybytes() for table in made.values() for batch in table.to_batches()]
         total, uncounted = Round(), Round()
         for first in range(0, queries, _ALIKE):
-            boundaries = [boundary(random) for _ in range(_BOUNDARIES * _ALIKE // _QUERIES)]
-            some = [query(random) for _ in range(min(_ALIKE, queries - first))]
+            count = min(_ALIKE, queries - first)
+            boundaries = [boundary(random) for _ in range(_BOUNDARIES * count // _QUERIES)]
+            some = [query(random) for _ in range(count)]
             with with_settings(spark, _FAST | settings):
                 for asked, counted in [*((one, total) for one in some), *((one, uncounted) for one in boundaries)]:
                     question = [data, settings, str(asked)]

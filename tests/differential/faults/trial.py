@@ -27,6 +27,8 @@ _COPIED = ("awsglue", "awsgluedq", "awsglueml", "connectors", "gluepot", "stream
 _COMPILER = ("-O2", "-std=c11", "-shared", "-fPIC")
 # Kinds whose rounds all need Spark; it is started once for them.
 _WITH_SPARK = ("casts", "predicates", "sql")
+# Those of the tests: optimised code takes more time to make than such small data save.
+_JAVA_OPTIONS = "-XX:+TieredCompilation -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _POLL_SECS = 0.2
 _LAST = 100  # characters in which the end of a run is looked for
 _NICE = "10"
@@ -166,7 +168,7 @@ class Trials:
             process = subprocess.Popen(
                 ["nice", "-n", _NICE, sys.executable, "-u", "-m", module, *arguments],
                 cwd=self._tree,
-                env={**os.environ, "PYTHONPATH": str(self._tree)},
+                env={"SPARK_SUBMIT_OPTS": _JAVA_OPTIONS, **os.environ, "PYTHONPATH": str(self._tree)},
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,

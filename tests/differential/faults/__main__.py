@@ -54,6 +54,7 @@ def main(arguments: list[str]) -> int:
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "seed": options.seed,
         "most_secs": options.secs,
+        "listed": len(faults()),
         "commit": subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip(),
     }
     options.report.parent.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,8 @@ def as_markdown(report: Mapping[str, Any]) -> str:
         f" {max((one['secs'] for one in noticed), default=0):.0f} s, all together"
         f" {sum(one['secs'] for one in tried):.0f} s."
     )
+    if others := report["listed"] - len(tried):
+        text += f" {others} other faults of the list were not tried."
     heads = {"Fault": "---", "Noticed by": "---"} | dict.fromkeys(("Seed", "Processor time, s"), "---:")
     rows = [(one["name"], one["by"] or "nothing", one["seed"] or "", f"{one['secs']:.0f}") for one in tried]
     missed = [f"{one['name']}. {one['file']}: `{one['old'].strip()}`" for one in tried if not one["by"]]

@@ -43,9 +43,11 @@ def test_the_report_names_what_nothing_noticed():
         "at": "now",
         "seed": 1,
         "most_secs": 600.0,
+        "listed": 50,
         "commit": "c",
         "faults": [{**one, "name": "csv: x", "by": "difference"}, {**one, "name": "csv: y", "by": ""}],
     }
     text = as_markdown(report)
     assert "1 of 2" in text
+    assert "48 other faults" in " ".join(text.split())
     assert "- csv: y. a.py: `a`" in text

@@ -34,8 +34,20 @@ def _spark() -> Any:
     return GlueContext(SparkContext.getOrCreate()).spark_session
 
 
-def compare(names: list[str], first_seed: int, secs: float, cases: int | None, rounds: int | None) -> dict[str, Round]:
-    """Run rounds of each kind in turns and print each difference when it is seen."""
+def compare(
+    names: list[str],
+    first_seed: int,
+    secs: float,
+    cases: int | None,
+    rounds: int | None,
+    *,
+    is_search: bool = False,
+    kept: Path | None = None,
+) -> dict[str, Round]:
+    """Run rounds of each kind in turns and print each difference when it is seen.
+
+    With `is_search`, end with the round of the first difference that is not explained.
+    """
     kinds = {name: kind(name) for name in names}
     totals = {name: Round() for name in names}
     ends = time.monotonic() + secs
@@ -45,7 +57,10 @@ def compare(names: list[str], first_seed: int, secs: float, cases: int | None, r
         for name in list(running):
             folder = Path(tempfile.mkdtemp(prefix=f"differential-{name}-"))
             try:
-                result = kinds[name].round(Random(f"{name} {seed}"), World(_spark, folder))
+                result = kinds[name].round(Random(f"{name} {seed}"), World(_spark, folder, is_search, kept))
+            except BaseException:
+                print(f"{name} seed {seed} failed")
+                raise
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             for each in result.differences:
@@ -56,6 +71,8 @@ def compare(names: list[str], first_seed: int, secs: float, cases: int | None, r
             total = totals[name]
             total.add(result)
             unexplained = sum(not each.explained for each in total.differences)
+            if is_search and unexplained:
+                return totals
             if (cases is not None and total.cases >= cases) or unexplained >= MOST_DIFFERENCES:
                 running.remove(name)
         seed += 1
@@ -70,11 +87,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--kind", action="append", choices=NAMES, help="default: all kinds")
     parser.add_argument("--cases", type=int, default=None, help="end when each kind has compared this many cases")
     parser.add_argument("--rounds", type=int, default=None, help="run at most this many rounds of each kind")
+    parser.add_argument("--first", action="store_true", help="end at the first difference that is not explained")
+    parser.add_argument("--kept", type=Path, help="a folder for answers of Spark, for runs with the same seeds")
     options = parser.parse_args(arguments)
     seed = SystemRandom().randrange(10**9) if options.seed is None else options.seed
     print(f"first seed {seed}")
     names = options.kind or list(NAMES)
-    totals = compare(names, seed, options.secs, options.cases, options.rounds)
+    totals = compare(
+        names, seed, options.secs, options.cases, options.rounds, is_search=options.first, kept=options.kept
+    )
     failed = False
     for name, total in totals.items():
         unexplained = sum(not each.explained for each in total.differences)

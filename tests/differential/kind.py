@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import hashlib
+import pickle
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol, TypeVar
 
 Case = TypeVar("Case")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,29 @@ class World:
     Args:
         spark: makes the Spark session; only called by kinds that need one, and always the same session.
         folder: an empty folder for the files of the round.
+        is_search: whether one difference is enough. A round may end at the first one, and need not make it smaller.
+        kept: a folder for answers of the original, so that several runs with the same seeds need each only once.
     """
 
     spark: Callable[[], Any]
     folder: Path
+    is_search: bool = False
+    kept: Path | None = None
+
+    def answer(self, question: Sequence[object], original: Callable[[], Answer]) -> Answer:
+        """Return an answer of the original, from the folder of kept answers if it is there.
+
+        Args:
+            question: all that the answer depends on, with a `repr` of its own.
+            original: computes the answer.
+        """
+        if self.kept is None:
+            return original()
+        path = self.kept / hashlib.sha256(repr(question).encode()).hexdigest()
+        if not path.exists():
+            path.write_bytes(pickle.dumps(original()))
+        found: Answer = pickle.loads(path.read_bytes())
+        return found
 
 
 class Kind(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -86,7 +86,7 @@ class Kind:
             pairs += [pair for source in table.column_names if (pair := (source, "string")) not in pairs]
         spark = world.spark()
         java = int(spark.sparkContext._jvm.System.getProperty("java.specification.version"))
-        expected = _cast_by_spark(spark, path, pairs)
+        expected = world.answer([path.read_bytes(), pairs], lambda: _cast_by_spark(spark, path, pairs))
         result = Round()
         for (source, target), theirs in zip(pairs, expected, strict=True):
             column = table.column(source).combine_chunks()
@@ -224,10 +224,17 @@ class Explanation:
         """Return whether Java wrote the same double or float with other digits than the shortest ones."""
         if self.target == "string":
             read = np.float32 if self.source == "float" else float
-            return bool(read(text) == value and read(ours) == value)
-        if not isinstance(theirs, Decimal):
+            same_form = ("E" in text) == ("E" in ours) and text.startswith("-") == ours.startswith("-")
+            return bool(same_form and read(text) == value and read(ours) == value)
+        if not isinstance(theirs, Decimal) or ours != self._of_shortest_digits(value):
             return False
         # Java's digits lie within half a unit of the last bit; rounding to the scale adds half a digit.
         scale = int(self.target.partition(",")[2][:-1])
         most = _EXACT.add(Decimal(math.ulp(value)) / 2, Decimal(5).scaleb(-scale - 1))
         return abs(_EXACT.subtract(theirs, Decimal(value))) <= most
+
+    def _of_shortest_digits(self, value: float) -> Decimal | None:
+        """Return the decimal of the shortest digits that identify a double, rounded half up; None if it does not fit."""
+        precision, scale = map(int, self.target.removeprefix("decimal(")[:-1].split(","))
+        result = Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale, _EXACT), ROUND_HALF_UP, _EXACT)
+        return result if result.is_zero() or result.adjusted() + scale < precision else None

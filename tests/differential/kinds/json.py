@@ -3,7 +3,8 @@
 The generator knows which texts are records and which are broken, so the framing needs no oracle. A file is read whole
 and in pieces, with `multiLine` and without, by the C kernel and without it; all must agree. Python's module says what a
 record holds, but for what RFC 8259 leaves open and our reader refuses: lone surrogates, NaN and Infinity, numbers
-beyond a double. `long` and `double` count as equal if their values as doubles are; TIGHTEN_NUMBERS marks the place.
+beyond a double. Numbers are equal if they are exactly the same number; integers of more than 38 digits are texts
+(decision 0063).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _BROKEN_VALUES = [
     "nul", "NaN", "Infinity", "-", "01", "1.", ".5", "+1", "0x1", "1e", "'a'", '"\\x"', '"\\ud800"', '"\\udc00\\ud800"',
     '"\\u12"', '"\t"', "1e400", "{1}", "[1,]", '{"a"}', '{"a":1,}', "[1 2]", '"a" "b"', "truefalse", '"\xff"',
 ]  # fmt: skip
+_FIRST_TEXT = 10**38
 _NAMES = ["a", "A", "b", "id", "é", "x.y", "", "a b", "}", '\\"', "\\u0061", "nested"]
 
 
@@ -160,7 +162,7 @@ def _value(random: Random, kind: str, depth: int) -> str:
         kind = "s"
     match kind:
         case "n":
-            return random.choice(_NUMBERS)
+            return random.choice(_NUMBERS) if random.random() < 0.5 else _number(random)
         case "s":
             return '"' + "".join(random.choice(_STRINGS) for _ in range(random.randrange(3))) + '"'
         case "b":
@@ -175,6 +177,19 @@ def _value(random: Random, kind: str, depth: int) -> str:
             return (
                 "{" + ", ".join(f'"{name}": {_value(random, random.choice("nsbl"), depth + 1)}' for name in names) + "}"
             )
+
+
+def _number(random: Random) -> str:
+    """Return a number with any digits that is no larger than a double: integers, fractions, and with an exponent."""
+    size = random.choice([1, 3, 9, 15, 16, 17, 18, 19, 19, 20, 20, 21, 30, 38, 39, 40])
+    digits = str(random.randrange(1, 10)) + "".join(random.choices("0123456789", k=size - 1))
+    sign = random.choice(["", "-"])
+    if random.random() < 0.5:
+        return sign + digits
+    point = random.randrange(1, size + 1)
+    text = f"{digits[:point]}.{digits[point:] or '0'}"
+    exponent = random.choice([0, 1, -1, 5, -7, 22, -22, 23, -25, 200, -300]) if random.random() < 0.5 else None
+    return sign + text + ("" if exponent is None else f"{random.choice('eE')}{exponent}")
 
 
 @contextmanager
@@ -222,12 +237,12 @@ def _plain(value: Any) -> Any:
 def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        if isinstance(one, int) and isinstance(other, int) and -(2**63) <= min(one, other) <= max(one, other) < 2**63:
-            return one == other
-        return float(one) == float(other) or (math.isnan(one) and math.isnan(other))  # TIGHTEN_NUMBERS
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other and math.copysign(1, one) == math.copysign(1, other)
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_equal(item, other[name]) for name, item in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, str) and isinstance(other, int):
+        return abs(other) >= _FIRST_TEXT and one == str(other)
     return bool(one == other)

@@ -50,10 +50,14 @@ class Kind:
                 store_schema=random.random() < 0.5,
                 use_deprecated_int96_timestamps=has_int96,
             )
-            wanted = [list(row) for row in zip(*(values for _, values in columns), strict=True)]
+            wanted: Any = [list(row) for row in zip(*(values for _, values in columns), strict=True)]
+            zones = [zone for values, _ in columns for zone in _zones(values.type, has_int96=has_int96)]
             try:
                 batches = [chunk.batch for chunk in chunks(folder, "parquet")]
                 ours: Any = [list(row.values()) for batch in batches for row in _rows(batch)]
+                if batches:
+                    types = [zone for field in batches[0].schema for zone in _zones(field.type)]
+                    ours, wanted = (types, ours), (zones, wanted)
                 result.taken += 1
             except PermanentError as error:
                 ours = str(error)
@@ -69,7 +73,7 @@ def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 
 def _in_integers(field: pa.Field) -> pa.Field:
-    """Return time stamps as integers, so that a zone or its absence does not matter here."""
+    """Return time stamps as integers; `_zones` looks at their zones."""
     kind = field.type
     if pa.types.is_timestamp(kind):
         assert kind.unit == "us", kind
@@ -79,6 +83,14 @@ def _in_integers(field: pa.Field) -> pa.Field:
     if pa.types.is_map(kind):
         return field.with_type(pa.map_(kind.key_field, _in_integers(kind.item_field)))
     return field.with_type(pa.list_(_in_integers(kind.value_field))) if pa.types.is_list(kind) else field
+
+
+def _zones(kind: pa.DataType, *, has_int96: bool = False) -> list[str | None]:
+    """Return the zone of each time stamp in a type; those of INT96 are instants whatever was written."""
+    if pa.types.is_timestamp(kind):
+        return ["UTC" if has_int96 else kind.tz]
+    inner = [kind.field(number).type for number in range(kind.num_fields)]
+    return [zone for each in inner for zone in _zones(each, has_int96=has_int96)]
 
 
 def _same(left: Any, right: Any) -> bool:

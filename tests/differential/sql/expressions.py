@@ -9,10 +9,10 @@ from random import Random
 
 # Forms of expressions by type, with places for others. A form after `~` is rare: it is left to Spark, or may be.
 # m decimal, d double, g double whose sums are exact, i integer, l long, h short, s string, t date, z timestamp,
-# w timestamp without zone, b condition, x binary, a array of strings, q array of integers, r struct, f float, k digit.
+# w timestamp without zone, b condition, x binary, a array of strings, q array of integers, r struct, f float, k digit, j any type of decimals.
 FORMS: Mapping[str, str] = {
     "m": """0.25; -3.5; 0.00; 12345678901234567890.5; {m} + {m}; {m} - {m}; {m} * {m}; {m} / {m}; {m} + {i}; {m} * {h}; {m} / 7;
-        cast({m} as decimal(20,4)); cast({m} as decimal(38,18)); cast({m} as decimal(5,1)); cast({m} as decimal(4,4)); round({m}, {k}); round({m}); round(m, 1);
+        cast({m} as decimal(20,4)); cast({m} as decimal(38,18)); cast({m} as decimal(5,1)); cast({m} as {j}); cast({d} as {j}); cast({m} as {j}); round({m}, {k}); round({m}); round(m, 1);
         abs({m}); -({m}); cast({i} as decimal(14,2)); cast({l} as decimal(20,0)); cast({d} as decimal(18,3)); cast({c} as decimal(8,2));
         coalesce({m}, 0.5); if({b}, {m}, {m}); nullif({m}, {m}); case when {b} then {m} end; cast(null as decimal(6,3)); {m} * 0.1;
         ~ cast({b} as decimal(3,1)); ~ {m} % {m}; ~ floor({m}); ~ ceil({m}, 1); ~ bround({m}, 1); ~ greatest({m}, {m}); ~ try_divide({m}, {m});
@@ -137,10 +137,20 @@ class Maker:
         """Return an expression of a type."""
         if kind == "k":
             return Expression(str(self.random.randrange(4)))
+        if kind == "j":
+            precision = self.random.randint(1, 38)
+            return Expression(f"decimal({precision},{self.random.randint(0, precision)})")
         columns = self.columns.get(kind, ())
         if columns and self.random.random() < (0.75 if depth <= 0 else 0.25):
             return Expression(self.random.choice(columns))
         return self.of_forms(FORMS[kind], depth, kind)
+
+    def rare(self) -> tuple[str, Expression]:
+        """Return an expression that is left to Spark, or may be, of columns and simple expressions; and its type."""
+        kind = self.random.choice(list(FORMS))
+        forms = [form for one in FORMS[kind].split(";") if (form := one.strip()).startswith("~")]
+        form = self.random.choice(forms or [FORMS[kind]])
+        return kind, self.of_forms(form, 1, kind)
 
     def of_forms(self, text: str, depth: int, kind: str = "") -> Expression:
         """Return an expression of one of some forms."""

@@ -129,6 +129,14 @@ def query(random: Random) -> Query:
     )(maker, source)
 
 
+def boundary(random: Random) -> Query:
+    """Return a query of one expression that is left to Spark, or may be."""
+    source = _source(random)
+    item = Maker(random, source.columns).rare()
+    # Spark would not run a query that only picks rows.
+    return Query(f"select <items>, count(*) over () as rows from {source.text}", {"items": (item,)})
+
+
 def _some(maker: Maker, kinds: str, least: int, most: int, depth: int = 2) -> tuple[tuple[str, Expression], ...]:
     chosen = [maker.random.choice(kinds) for _ in range(maker.random.randint(least, most))]
     return tuple((kind, maker.of_type(kind, maker.random.randint(0, depth))) for kind in chosen)

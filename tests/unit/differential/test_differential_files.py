@@ -14,7 +14,7 @@ def no_spark() -> None:
     raise AssertionError("this seed needs no Spark")
 
 
-@pytest.mark.parametrize(("name", "seed"), [("json", 1), ("csv", 1), ("csv", 3)])
+@pytest.mark.parametrize(("name", "seed"), [("json", 1), ("csv", 1), ("csv", 6)])
 def test_files_are_read_as_python_reads_them(name, seed, tmp_path):
     sample = kind(name)
     sample.files = 25  # type: ignore[attr-defined]

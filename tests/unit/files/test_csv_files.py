@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from gluepot.connectors.files.formats.csv import read
 from gluepot.connectors.files.formats.csv.write import CsvOutputFormat
 from tests.unit.files.reading import errors, records
 
@@ -119,6 +120,21 @@ def test_csv_lines_that_are_no_text_are_set_aside(tmp_path):
 def test_csv_values_may_hold_line_breaks(tmp_path):
     (tmp_path / "a").write_text('1,"a\nb"\n2,c\n')
     assert records(tmp_path, "csv", multiLine=True) == [{"col0": "1", "col1": "a\nb"}, {"col0": "2", "col1": "c"}]
+
+
+@pytest.mark.parametrize("block_bytes", range(12, 30))
+def test_csv_values_keep_their_line_breaks_wherever_a_block_ends(tmp_path, monkeypatch, block_bytes):
+    monkeypatch.setattr(read, "_BLOCK_BYTES", block_bytes)
+    (tmp_path / "a").write_bytes(b'1,b\r\n2,"\r\n\r\nb\r"\r\n' * 3)
+    rows = [{"col0": "1", "col1": "b"}, {"col0": "2", "col1": "\r\n\r\nb\r"}]
+    assert records(tmp_path, "csv", multiLine=True) == rows * 3
+
+
+@pytest.mark.parametrize("block_bytes", range(6, 14))
+def test_csv_lines_may_end_with_a_carriage_return_wherever_a_block_ends(tmp_path, monkeypatch, block_bytes):
+    monkeypatch.setattr(read, "_BLOCK_BYTES", block_bytes)
+    (tmp_path / "a").write_bytes(b"1,bb\r2,cc\r3,dd\r")
+    assert [row["col1"] for row in records(tmp_path, "csv", multiLine=True)] == ["bb", "cc", "dd"]
 
 
 def test_csv_names_that_come_twice_are_numbered(tmp_path):

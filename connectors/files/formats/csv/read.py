@@ -17,7 +17,15 @@ from pyarrow import csv as arrow_csv
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import too_large
 from gluepot.connectors.files.formats.csv.dialect import character, separator_and_quote
-from gluepot.connectors.files.formats.csv.lines import LINE_BREAK, FirstLines, holds, is_blank, is_utf8, line_count
+from gluepot.connectors.files.formats.csv.lines import (
+    LINE_BREAK,
+    FirstLines,
+    holds,
+    is_blank,
+    is_utf8,
+    line_count,
+    with_whole_breaks,
+)
 from gluepot.connectors.files.formats.csv.row_parser import RowParser
 from gluepot.connectors.files.formats.csv.rows import Rows, as_text
 from gluepot.connectors.files.formats.text_lines import lines_of, text_blocks
@@ -201,7 +209,7 @@ class CsvReader:
         bad: list[ErrorRecord] = []
         try:
             with arrow_csv.open_csv(
-                pa.PythonFile(rest, "r"),
+                pa.PythonFile(with_whole_breaks(rest), "r"),
                 read_options=_read_options(rows.names, _BLOCK_BYTES),
                 parse_options=self._parse_options(rows, bad),
                 convert_options=_convert_options(rows.names, pa.binary()),

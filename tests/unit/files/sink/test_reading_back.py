@@ -107,6 +107,15 @@ def test_a_line_that_is_no_json_is_an_error():
         list(READERS["json"](io.BytesIO(b"{"), {"compression": ""}, pa.schema([("a", pa.int64())]), ["a"]))
 
 
+@pytest.mark.parametrize("block_bytes", range(8, 20))
+def test_csv_values_keep_their_line_breaks_wherever_a_block_ends(tmp_path, monkeypatch, block_bytes):
+    from gluepot.connectors.files.formats.csv import read_back as module
+
+    monkeypatch.setattr(module, "_BLOCK_BYTES", block_bytes)
+    rows = [{"a": "\r\nb", "b": "c"}, {"a": "\r\n", "b": "\r"}]
+    assert read_back(tmp_path, "csv", {}, rows).to_pylist() == rows
+
+
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
 def test_any_text_comes_back_from_csv(values):
     import io

@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from random import Random, SystemRandom
@@ -25,19 +26,30 @@ from tests.differential.registry import NAMES, kind
 MOST_DIFFERENCES = 25
 
 
-@cache
-def _spark() -> Any:
-    from pyspark import SparkContext
+def _session(names: list[str]) -> Callable[[], Any]:
+    """Return what starts Spark when the first kind needs it; most kinds do not need Java."""
 
-    from awsglue.context import GlueContext  # most kinds do not need Java
+    @cache
+    def spark() -> Any:
+        from pyspark import SparkConf, SparkContext
 
-    return GlueContext(SparkContext.getOrCreate()).spark_session
+        from awsglue.context import GlueContext
+
+        conf = SparkConf()
+        if any(name.startswith("merge_") for name in names):
+            from tests.differential.merges import lake
+
+            conf.setAll(list(lake.settings().items()))
+        return GlueContext(SparkContext.getOrCreate(conf)).spark_session
+
+    return spark
 
 
 def compare(names: list[str], first_seed: int, secs: float, cases: int | None, rounds: int | None) -> dict[str, Round]:
     """Run rounds of each kind in turns and print each difference when it is seen."""
     kinds = {name: kind(name) for name in names}
     totals = {name: Round() for name in names}
+    spark = _session(names)
     ends = time.monotonic() + secs
     seed = first_seed
     running = list(names)
@@ -45,7 +57,7 @@ def compare(names: list[str], first_seed: int, secs: float, cases: int | None, r
         for name in list(running):
             folder = Path(tempfile.mkdtemp(prefix=f"differential-{name}-"))
             try:
-                result = kinds[name].round(Random(f"{name} {seed}"), World(_spark, folder))
+                result = kinds[name].round(Random(f"{name} {seed}"), World(spark, folder))
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             for each in result.differences:

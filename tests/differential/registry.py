@@ -6,7 +6,19 @@ from importlib import import_module
 
 from tests.differential.kind import Kind
 
-NAMES: tuple[str, ...] = ("avro", "casts", "csv", "json", "numbers", "parquet", "predicates", "sql", "xml")
+NAMES: tuple[str, ...] = (
+    "avro",
+    "casts",
+    "csv",
+    "json",
+    "merge_delta",
+    "merge_iceberg",
+    "numbers",
+    "parquet",
+    "predicates",
+    "sql",
+    "xml",
+)
 
 
 def kind(name: str) -> Kind:

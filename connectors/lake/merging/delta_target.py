@@ -60,6 +60,11 @@ _PLAIN: Mapping[str, pa.DataType] = {
 _PARTITIONED = {"byte", "short", "integer", "long", "string", "boolean", "date"}
 _FILE_BYTES, _GROUP_BYTES = 268_435_456, 134_217_728
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+# Settings by which Spark counts days and moments in the calendar of before 1582, or refuses old ones.
+_CALENDARS = ("RebaseModeInRead", "RebaseModeInWrite")
+_MOMENTS = "spark.sql.parquet.outputTimestampType"
+# What says to Spark that a file counts in today's calendar: without it, a setting decides when the file is read.
+_SPARK_VERSION = "org.apache.spark.version"
 # Files of Spark that count days and moments in the calendar of before 1582.
 _OLD_CALENDAR = {b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"}
 
@@ -105,8 +110,11 @@ class DeltaMergeTarget:
         metadata = json.loads(transaction.metadata().json())["metaData"]
         if not all(name in _TABLE_SETTINGS for name in metadata["configuration"]):
             raise OnlySpark("settings of the table")
+        if _counts_otherwise(settings) and any(one in metadata["schemaString"] for one in ('"date"', '"timestamp')):
+            raise OnlySpark("settings that change how dates and timestamps are stored")
         root = local_path(index.deltaLog().dataPath().toString())
-        layout = _layout(metadata, settings.get(_CODEC, "snappy").lower())
+        version = str(transaction.spark().version())
+        layout = _layout(metadata, settings.get(_CODEC, "snappy").lower(), version)
         fields = json.loads(metadata["schemaString"])["fields"]
         if [(one["name"], kind_of(one["type"])) for one in fields] != [(one.name, one.kind) for one in columns]:
             raise OnlySpark("columns that have changed since")
@@ -233,11 +241,16 @@ class DeltaMergeTarget:
         }
 
 
-def _layout(metadata: Mapping[str, Any], codec: str) -> Layout:
+def _counts_otherwise(settings: Mapping[str, str]) -> bool:
+    modes = [value.upper() for name, value in settings.items() if name.endswith(_CALENDARS)]
+    return any(one != "CORRECTED" for one in modes) or settings.get(_MOMENTS, "").upper() == "TIMESTAMP_MILLIS"
+
+
+def _layout(metadata: Mapping[str, Any], codec: str, version: str) -> Layout:
     if codec not in _CODECS:
         raise OnlySpark("another compression")
     fields = json.loads(metadata["schemaString"])["fields"]
-    columns = pa.schema([_field(one) for one in fields])
+    columns = pa.schema([_field(one) for one in fields], metadata={_SPARK_VERSION: version})
     kinds = {one["name"]: one["type"] for one in fields}
     parts = metadata["partitionColumns"]
     if any(kinds[name] not in _PARTITIONED for name in parts):

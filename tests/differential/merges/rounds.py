@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
+from typing import Any
 
 from tests.differential.kind import Round, World
 from tests.differential.merges.lake import Lake
@@ -17,10 +19,15 @@ class Merges:
     unit = "statements"
     form: str
 
-    def round(self, random: Random, world: World, stories: int = 2) -> Round:
+    def round(self, random: Random, world: World) -> Round:
         """Compare the statements of some tables."""
-        lake, total = Lake(world.spark(), self.form, world.folder), Round()
-        with lake.fast():
-            for _ in range(stories):
-                lake.compare(story(random, self.form, _STEPS), total)
-        return total
+        return merges(self.form, random, world.spark(), world.folder, stories=2)
+
+
+def merges(form: str, random: Random, spark: Any, folder: Path, *, stories: int) -> Round:
+    """Compare the statements of as many tables as there are stories."""
+    lake, total = Lake(spark, form, folder), Round()
+    with lake.fast():
+        for _ in range(stories):
+            lake.compare(story(random, form, _STEPS), total)
+    return total

@@ -217,11 +217,13 @@ def _condition(columns: Sequence[tuple[str, Column]], random: Random, depth: int
     if alike and random.random() < 0.5:
         other_alias, other = random.choice(alike)
         return f"({one.of(alias)} {random.choice(_OPERATORS)} {other.of(other_alias)})"
-    if random.random() < 0.2:
+    if random.random() < 0.2 and not one.kind.startswith("timestamp"):
         values = [plain_literal(one.kind, random) for _ in range(random.randrange(1, 4))]
         if random.random() < 0.15:
             values.append("NULL")
         return f"({one.of(alias)} {random.choice(('', 'NOT '))}IN ({', '.join(values)}))"
+    if one.kind.startswith("timestamp") and random.random() < 0.8:
+        return f"({one.of(alias)} IS NOT NULL)"  # no literals, which the shortcut declines
     sides = [one.of(alias), plain_literal(one.kind, random)]
     random.shuffle(sides)
     return f"({sides[0]} {random.choice(_OPERATORS)} {sides[1]})"
@@ -269,7 +271,8 @@ def _value(column: Column, values: Sequence[tuple[str, Column]], random: Random)
         alias, one = random.choice(alike)
         return one.of(alias)
     if chosen < 0.93:
-        return plain_literal(column.kind, random) if column.kind in COMPARED and chosen < 0.85 else "NULL"
+        is_plain = column.kind in COMPARED and not column.kind.startswith("timestamp") and chosen < 0.85
+        return plain_literal(column.kind, random) if is_plain else "NULL"
     if chosen < 0.955:
         alias, one = random.choice(values)
         return one.of(alias)  # a cast, or a mistake

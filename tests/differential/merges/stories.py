@@ -15,12 +15,12 @@ _SETTINGS = {
     "spark.sql.ansi.enabled": ("true", "false"),
     "spark.sql.session.timeZone": ("UTC", "America/New_York", "Asia/Kolkata"),
     "spark.sql.storeAssignmentPolicy": ("ANSI",) * 14 + ("LEGACY", "STRICT"),
-    "spark.sql.caseSensitive": ("false",) * 15 + ("true",),
-    "spark.sql.parquet.outputTimestampType": ("INT96",) * 4 + ("TIMESTAMP_MICROS", "TIMESTAMP_MILLIS"),
-    "spark.sql.parquet.datetimeRebaseModeInRead": ("CORRECTED",) * 6 + ("LEGACY", "EXCEPTION"),
-    "spark.sql.parquet.datetimeRebaseModeInWrite": ("CORRECTED",) * 6 + ("LEGACY", "EXCEPTION"),
-    "spark.sql.parquet.int96RebaseModeInRead": ("CORRECTED",) * 11 + ("LEGACY",),
-    "spark.sql.parquet.int96RebaseModeInWrite": ("CORRECTED",) * 11 + ("LEGACY",),
+    "spark.sql.caseSensitive": ("false",) * 31 + ("true",),
+    "spark.sql.parquet.outputTimestampType": ("INT96",) * 12 + ("TIMESTAMP_MICROS",) * 3 + ("TIMESTAMP_MILLIS",),
+    "spark.sql.parquet.datetimeRebaseModeInRead": ("CORRECTED",) * 22 + ("LEGACY", "EXCEPTION"),
+    "spark.sql.parquet.datetimeRebaseModeInWrite": ("CORRECTED",) * 22 + ("LEGACY", "EXCEPTION"),
+    "spark.sql.parquet.int96RebaseModeInRead": ("CORRECTED",) * 31 + ("LEGACY",),
+    "spark.sql.parquet.int96RebaseModeInWrite": ("CORRECTED",) * 31 + ("LEGACY",),
     "spark.sql.parquet.writeLegacyFormat": ("false",) * 7 + ("true",),
 }
 _ICEBERG_TRANSFORMS = {
@@ -35,14 +35,14 @@ _ICEBERG_TRANSFORMS = {
     "timestamp_ntz": ("days({})", "{}"),
 }
 _ICEBERG_PROPERTIES = (
-    ("'format-version' = '1'",) + ("",) * 12
+    ("'format-version' = '1'",) + ("",) * 20
     + ("'write.parquet.row-group-size-bytes' = '200'", "'write.target-file-size-bytes' = '1'",
        "'write.parquet.compression-codec' = 'gzip'", "'write.merge.mode' = 'merge-on-read'", "'format-version' = '3'",
        "'write.merge.isolation-level' = 'snapshot'", "'write.metadata.metrics.default' = 'none'",
        "'write.parquet.row-group-size-bytes' = '200', 'write.parquet.row-group-check-min-record-count' = '1'")
 )  # fmt: skip
 _DELTA_PROPERTIES = (
-    *("",) * 12, "'delta.checkpointInterval' = '2'", "'delta.enableDeletionVectors' = 'true'",
+    *("",) * 24, "'delta.checkpointInterval' = '2'", "'delta.enableDeletionVectors' = 'true'",
     "'delta.columnMapping.mode' = 'name'", "'delta.enableChangeDataFeed' = 'true'",
 )  # fmt: skip
 
@@ -93,6 +93,7 @@ class Step:
         merge: the statement.
         probes: conditions of queries of the table after it.
         is_run_by_spark: whether Spark runs it where the shortcut declines; otherwise both tables stay as they are.
+        is_read: whether the tables are compared after it; after the last statement they always are.
     """
 
     settings: Mapping[str, str]
@@ -100,6 +101,7 @@ class Step:
     merge: Merge
     probes: tuple[str, ...]
     is_run_by_spark: bool
+    is_read: bool
 
     def smaller(self) -> Iterator[Step]:
         """Yield smaller forms."""
@@ -187,7 +189,7 @@ def _keys(random: Random) -> list[Column]:
 
 def _is_refused(kind: str, form: str, random: Random) -> bool:
     """Return whether a type is left out most of the time, because Spark merges all tables that have it."""
-    return form == "delta" and "timestamp_ntz" in kind and random.random() < 0.9
+    return form == "delta" and "timestamp_ntz" in kind and random.random() < 0.97
 
 
 def _layout(columns: tuple[Column, ...], form: str, random: Random) -> tuple[str, ...]:
@@ -237,7 +239,8 @@ def _step(columns: tuple[Column, ...], keys: list[str], pools: dict[str, list[st
     kept = [name for name in keys if any(one.name == name for one in columns)] or [columns[0].name]
     source = source_of(columns, kept, pools, random)
     merge = merge_of(columns, source.columns, kept, random)
-    return Step(settings, source, merge, tuple(_probes(columns, random)), random.random() < 0.3)
+    probes = tuple(_probes(columns, random))
+    return Step(settings, source, merge, probes, is_run_by_spark=random.random() < 0.25, is_read=random.random() < 0.4)
 
 
 def _probes(columns: tuple[Column, ...], random: Random) -> Iterator[str]:

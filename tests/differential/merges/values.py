@@ -8,7 +8,7 @@ from random import Random
 _TEXTS = (
     "''", "' '", "'a'", "'A'", "'abba'", "' box '", "'größe'", "'ß'", "'a_b%c'", "'a/b=c'", "'a%2Fb'", "'x:y'", "'b\\'ox'",
     "'\"'", "'x\\ty'", "'日本'", "'😀'", "'null'", "'true'", "'7'", "'-4'", "'.'", "'..'", "'__HIVE_DEFAULT_PARTITION__'",
-    "repeat('z', 40)", "concat(repeat('z', 32), 'ü')", "'2024-02-29'", "'1.50'",
+    f"'{'z' * 40}'", f"'{'z' * 32}ü'", "'2024-02-29'", "'1.50'",
 )  # fmt: skip
 # A text that is not UTF-8. It is rare, because Python cannot hold it, so every statement that reads it is left to Spark.
 _BROKEN_TEXT = "CAST(X'ff61' AS STRING)"

@@ -22,6 +22,7 @@ from gluepot.connectors.lake.merging.delta_stats import stats
 from gluepot.connectors.lake.merging.expressions import COMPARED, OnlySpark, kind_of
 from gluepot.connectors.lake.merging.statement import Attribute
 from gluepot.connectors.lake.merging.target import (
+    NO_VALUE,
     Counts,
     DataFile,
     Layout,
@@ -59,7 +60,6 @@ _PLAIN: Mapping[str, pa.DataType] = {
 }
 _PARTITIONED = {"byte", "short", "integer", "long", "string", "boolean", "date"}
 _FILE_BYTES, _GROUP_BYTES = 268_435_456, 134_217_728
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 # Settings by which Spark counts days and moments in the calendar of before 1582, or refuses old ones.
 _CALENDARS = ("RebaseModeInRead", "RebaseModeInWrite")
 _MOMENTS = "spark.sql.parquet.outputTimestampType"
@@ -164,10 +164,10 @@ class DeltaMergeTarget:
 
     def new_path(self, partition: Partition) -> str:
         """See `MergeTarget`."""
-        if "" in partition:
-            raise OnlySpark("a partition with an empty name")
+        if {"", NO_VALUE} & set(partition):
+            raise OnlySpark("a partition with an empty name, or with the one that stands for a null")
         pairs = zip(self.layout.partition, partition, strict=True)
-        folders = [f"{one.column}={_NO_VALUE if value is None else quote(value, safe=' ')}" for one, value in pairs]
+        folders = [f"{one.column}={NO_VALUE if value is None else quote(value, safe=' ')}" for one, value in pairs]
         folder = "/".join([self.root, *folders])
         Path(folder).mkdir(parents=True, exist_ok=True)
         return f"{folder}/part-00000-{uuid4()}.c000.{self.layout.compression}.parquet"

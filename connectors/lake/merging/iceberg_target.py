@@ -20,6 +20,7 @@ from py4j.protocol import Py4JJavaError
 from gluepot.connectors.lake.merging.arrow_schema import arrow_schema, column_names
 from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.target import (
+    NO_VALUE,
     Counts,
     DataFile,
     Layout,
@@ -159,6 +160,8 @@ class IcebergMergeTarget:
 
     def new_path(self, partition: Partition) -> str:
         """See `MergeTarget`."""
+        if NO_VALUE in partition:
+            raise OnlySpark("a partition with the name that stands for a null")
         name = f"00000-0-{uuid4()}-gluepot.parquet"
         places = self.table.locationProvider()
         if self.layout.partition:

@@ -158,7 +158,7 @@ def merge_of(table: Sequence[Column], source: Sequence[Column], keys: Sequence[s
         own, other = next(one for one in table if one.name == name), names.get(name.casefold(), source[0])
         sides = [own.of("t"), other.of("s")]
         random.shuffle(sides)
-        operator = "<=>" if random.random() < 0.03 else "="
+        operator = "<=>" if random.random() < 0.02 else "="
         on.append(f" {operator} ".join(sides))
     if random.random() < 0.25:
         on.append(_condition([("t", one) for one in table] + [("s", one) for one in source], random))
@@ -273,9 +273,9 @@ def _value(column: Column, values: Sequence[tuple[str, Column]], random: Random)
     if chosen < 0.93:
         is_plain = column.kind in COMPARED and not column.kind.startswith("timestamp") and chosen < 0.85
         return plain_literal(column.kind, random) if is_plain else "NULL"
-    if chosen < 0.955:
+    if chosen < 0.945:
         alias, one = random.choice(values)
         return one.of(alias)  # a cast, or a mistake
-    if column.kind in {"int", "bigint", "smallint", "tinyint", "double"} and alike:
+    if column.kind in {"int", "bigint", "smallint", "tinyint", "double"} and alike and chosen < 0.98:
         return f"{alike[0][1].of(alike[0][0])} + 1"
-    return literal(column.kind, random)
+    return literal(column.kind, random) if chosen > 0.985 else "NULL"

@@ -240,7 +240,7 @@ def _step(columns: tuple[Column, ...], keys: list[str], pools: dict[str, list[st
     source = source_of(columns, kept, pools, random)
     merge = merge_of(columns, source.columns, kept, random)
     probes = tuple(_probes(columns, random))
-    return Step(settings, source, merge, probes, is_run_by_spark=random.random() < 0.25, is_read=random.random() < 0.4)
+    return Step(settings, source, merge, probes, is_run_by_spark=random.random() < 0.15, is_read=random.random() < 0.4)
 
 
 def _probes(columns: tuple[Column, ...], random: Random) -> Iterator[str]:

@@ -110,7 +110,9 @@ class DeltaMergeTarget:
         metadata = json.loads(transaction.metadata().json())["metaData"]
         if not all(name in _TABLE_SETTINGS for name in metadata["configuration"]):
             raise OnlySpark("settings of the table")
-        if _counts_otherwise(settings) and any(one in metadata["schemaString"] for one in ('"date"', '"timestamp')):
+        if stores_dates_otherwise(settings) and any(
+            one in metadata["schemaString"] for one in ('"date"', '"timestamp')
+        ):
             raise OnlySpark("settings that change how dates and timestamps are stored")
         root = local_path(index.deltaLog().dataPath().toString())
         version = str(transaction.spark().version())
@@ -241,7 +243,8 @@ class DeltaMergeTarget:
         }
 
 
-def _counts_otherwise(settings: Mapping[str, str]) -> bool:
+def stores_dates_otherwise(settings: Mapping[str, str]) -> bool:
+    """Return whether settings of a session change how Spark stores or reads dates and timestamps. Pure."""
     modes = [value.upper() for name, value in settings.items() if name.endswith(_CALENDARS)]
     return any(one != "CORRECTED" for one in modes) or settings.get(_MOMENTS, "").upper() == "TIMESTAMP_MILLIS"
 

@@ -117,6 +117,20 @@ CASES = [
         ours=False,
     ),
     case("rows that only the table has", merge=UPSERT + " WHEN NOT MATCHED BY SOURCE THEN DELETE", ours=False),
+    case(
+        "mistake that no row meets",
+        columns=COLUMNS.replace("name string", "name string NOT NULL"),
+        batch=BATCH.replace("range(20)", "range(0)"),
+        merge="MERGE INTO {t} t USING b s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+        only="iceberg",
+        ours=False,
+    ),
+    case(
+        "partition named like a null",
+        table="PARTITIONED BY (name)",
+        batch=BATCH.replace("concat('m', id)", "IF(id % 3 = 0, '__HIVE_DEFAULT_PARTITION__', 'x')"),
+        ours=False,
+    ),
     case("mistake", merge=UPSERT.replace("t.id = s.id", "t.id = s.nothing"), ours=False),
     case(
         "source that reads the table",
@@ -161,7 +175,10 @@ CASES = [
 
 
 CORE = frozenset(
-    {"upsert", "key twice in the source", "files with deleted rows", "deletion vectors", "another writer changes a row"}
+    {
+        *("upsert", "key twice in the source", "files with deleted rows", "deletion vectors"),
+        *("another writer changes a row", "partition named like a null"),
+    }
 )
 """The cases that are compared each time; the others are compared before a release."""
 

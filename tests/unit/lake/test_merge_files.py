@@ -10,6 +10,7 @@ import pytest
 
 from gluepot.connectors.lake.merging.arrow_schema import FIELD_ID, arrow_schema, column_names
 from gluepot.connectors.lake.merging.delta_stats import stats
+from gluepot.connectors.lake.merging.delta_target import stores_dates_otherwise
 from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.install import is_merge
 from gluepot.connectors.lake.merging.target import local_path
@@ -95,3 +96,17 @@ def test_paths_on_this_machine_are_told_apart():
     assert [local_path(one) for one in ("/a b", "file:/a%20b", "file:///a")] == ["/a b", "/a%20b", "/a"]
     with pytest.raises(OnlySpark):
         local_path("s3://bucket/a")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("spark.sql.parquet.datetimeRebaseModeInRead", "LEGACY", True),
+        ("spark.sql.legacy.parquet.datetimeRebaseModeInWrite", "exception", True),
+        ("spark.sql.parquet.int96RebaseModeInWrite", "corrected", False),
+        ("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS", True),
+        ("spark.sql.parquet.outputTimestampType", "INT96", False),
+    ],
+)
+def test_settings_that_store_dates_otherwise_are_known(name, value, wanted):
+    assert stores_dates_otherwise({name: value}) is wanted

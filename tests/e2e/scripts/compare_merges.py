@@ -262,5 +262,5 @@ with Path(OUT).open("w") as out:
         print(json.dumps(told), file=out, flush=True)
     run.merged, run.reach = original, reached
     stories = 8 if WHICH == "all" else 1
-    compared = merges_of(FORMAT, Random(f"merges {SEED}"), spark, Path(WAREHOUSE), stories=stories)
+    compared = merges_of(FORMAT, Random(f"merge_{FORMAT} {SEED}"), spark, Path(WAREHOUSE), stories=stories)
     print(json.dumps(asdict(compared)), file=out, flush=True)

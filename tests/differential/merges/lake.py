@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from gluepot.connectors.lake.merging import run
@@ -131,7 +132,7 @@ class Lake:
                 self._run(story.table.made(names[0], self.form, f" LOCATION '{places[0]}'"))
                 shutil.copytree(*places)
                 self._run([f"CREATE TABLE {names[1]} USING {self.form} LOCATION '{places[1]}'"])
-        except PySparkException:
+        except (PySparkException, Py4JJavaError):
             return False
         return True
 

@@ -162,8 +162,12 @@ def story(random: Random, form: str, steps: int) -> Story:
     if random.random() < 0.3:
         random.shuffle(made)
     columns = tuple(one for one in made if not _is_refused(one.kind, form, random))
-    pools = {one.name: [literal(one.kind, random, 0.08) for _ in range(14)] for one in columns if one.name in keys}
     required = frozenset(one.name for one in columns if random.random() < 0.04)
+    pools = {
+        one.name: [literal(one.kind, random, 0 if one.name in required else 0.08) for _ in range(14)]
+        for one in columns
+        if one.name in keys
+    }
     rows = tuple(
         tuple(
             random.choice(pools[one.name])

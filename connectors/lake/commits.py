@@ -6,7 +6,7 @@ whose key is in the table already is skipped only if it would add the same rows;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
@@ -171,6 +171,36 @@ def find_earlier(planned: LakeCommit, commits: Iterable[Earlier], table: str) ->
             " are an older copy; restore the newest ledger, or put the rows of the later runs right by hand."
         )
     return None
+
+
+def published(
+    commits: Iterable[LakeCommit],
+    find: Callable[[LakeCommit], Earlier | None],
+    compare: Callable[[int], Rows],
+    compared: dict[int, Rows],
+) -> tuple[Sequence[str], frozenset[str]]:
+    """Look for writes that earlier attempts of the batch may have published.
+
+    Args:
+        commits: the writes, as this attempt would make them.
+        find: returns what an earlier attempt did to the table for a write; None if there was none.
+        compare: compares the rows that a commit of the table added with those that are about to be appended.
+        compared: takes what is found out about rows, so that they are compared once.
+
+    Returns:
+        The labels of the writes that have added the same rows, and of all that have added rows.
+    """
+    equal, every = [], set()
+    for commit in commits:
+        earlier = find(commit)
+        if earlier is None or (at := earlier.rows_at) is None:
+            continue
+        if at not in compared:
+            compared[at] = compare(at)
+        every.add(commit.key.ctx)
+        if compared[at] is Rows.EQUAL:
+            equal.append(commit.key.ctx)
+    return equal, frozenset(every)
 
 
 def _check(planned: LakeCommit, earlier: LakeCommit, table: str) -> None:

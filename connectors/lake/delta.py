@@ -18,6 +18,7 @@ from gluepot.connectors.lake.commits import (
     decide,
     find_earlier,
     is_taken_back,
+    published,
     refusal,
 )
 from gluepot.connectors.lake.delta_history import marks
@@ -54,19 +55,13 @@ class DeltaTable:
     def published(
         self, frame: DataFrame, commits: Sequence[LakeCommit], options: Mapping[str, Any], compared: dict[int, Rows]
     ) -> tuple[Sequence[str], frozenset[str]]:
-        """Look for the writes of earlier attempts; see `gluepot.connectors.lake.iceberg_append.published`."""
+        """Look for the writes of earlier attempts; see `gluepot.connectors.lake.commits.published`."""
         attempt = Target.of(frame.sparkSession, self.name, options).begin()
-        equal, every = [], set()
-        for commit in commits:
-            earlier = self._earlier(attempt, commit) if attempt.exists else None
-            if earlier is None or (at := earlier.rows_at) is None:
-                continue
-            if at not in compared:
-                compared[at] = _compare(frame, attempt, at)
-            every.add(commit.key.ctx)
-            if compared[at] is Rows.EQUAL:
-                equal.append(commit.key.ctx)
-        return equal, frozenset(every)
+        if not attempt.exists:
+            return [], frozenset()
+        return published(
+            commits, lambda commit: self._earlier(attempt, commit), lambda at: _compare(frame, attempt, at), compared
+        )
 
     def append(
         self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any], compared: Compared = None

@@ -24,6 +24,7 @@ from gluepot.connectors.lake.commits import (
     is_taken_back,
     refusal,
 )
+from gluepot.connectors.lake.commits import published as find_published
 from gluepot.connectors.lake.iceberg_transaction import Attempt, Target
 from gluepot.connectors.lake.same_rows import compare
 from gluepot.connectors.lake.self_reads import reads_iceberg
@@ -100,33 +101,18 @@ def append_once(
 def published(
     frame: DataFrame, name: str, commits: Sequence[LakeCommit], options: Mapping[str, Any], compared: dict[int, Rows]
 ) -> tuple[Sequence[str], frozenset[str]]:
-    """Look for writes that earlier attempts of the batch may have published.
-
-    Args:
-        frame: the rows that are about to be appended.
-        name: name of the table in SQL.
-        commits: the writes, as this attempt would make them.
-        options: options of Spark's writer.
-        compared: takes what is found out about their rows.
-
-    Returns:
-        The labels of the writes that have added the same rows, and of all that have added rows.
+    """Look for the writes of earlier attempts; see `gluepot.connectors.lake.commits.published`.
 
     Raises:
         CheckpointError, LeaseHeld: see `find_earlier`.
     """
     attempt = Target.of(frame.sparkSession, name, options).begin()
-    equal, every = [], set()
-    for commit in commits:
-        earlier = find_earlier(commit, attempt.commits(), name)
-        if earlier is None or (at := earlier.rows_at) is None:
-            continue
-        if at not in compared:
-            compared[at] = _compare(frame, attempt, at)
-        every.add(commit.key.ctx)
-        if compared[at] is Rows.EQUAL:
-            equal.append(commit.key.ctx)
-    return equal, frozenset(every)
+    return find_published(
+        commits,
+        lambda commit: find_earlier(commit, attempt.commits(), name),
+        lambda at: _compare(frame, attempt, at),
+        compared,
+    )
 
 
 def take_back(spark: SparkSession, name: str, commit: LakeCommit, options: Mapping[str, Any]) -> bool:

@@ -14,6 +14,8 @@ NAMES: tuple[str, ...] = (
     "dqdl",
     "ion",
     "json",
+    "merge_delta",
+    "merge_iceberg",
     "numbers",
     "parquet",
     "predicates",

@@ -22,6 +22,7 @@ from gluepot.connectors.lake.merging.delta_stats import stats
 from gluepot.connectors.lake.merging.expressions import COMPARED, OnlySpark, kind_of
 from gluepot.connectors.lake.merging.statement import Attribute
 from gluepot.connectors.lake.merging.target import (
+    NO_VALUE,
     Counts,
     DataFile,
     Layout,
@@ -59,7 +60,11 @@ _PLAIN: Mapping[str, pa.DataType] = {
 }
 _PARTITIONED = {"byte", "short", "integer", "long", "string", "boolean", "date"}
 _FILE_BYTES, _GROUP_BYTES = 268_435_456, 134_217_728
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+# Settings by which Spark counts days and moments in the calendar of before 1582, or refuses old ones.
+_CALENDARS = ("RebaseModeInRead", "RebaseModeInWrite")
+_MOMENTS = "spark.sql.parquet.outputTimestampType"
+# What says to Spark that a file counts in today's calendar: without it, a setting decides when the file is read.
+_SPARK_VERSION = "org.apache.spark.version"
 # Files of Spark that count days and moments in the calendar of before 1582.
 _OLD_CALENDAR = {b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"}
 
@@ -105,8 +110,13 @@ class DeltaMergeTarget:
         metadata = json.loads(transaction.metadata().json())["metaData"]
         if not all(name in _TABLE_SETTINGS for name in metadata["configuration"]):
             raise OnlySpark("settings of the table")
+        if stores_dates_otherwise(settings) and any(
+            one in metadata["schemaString"] for one in ('"date"', '"timestamp')
+        ):
+            raise OnlySpark("settings that change how dates and timestamps are stored")
         root = local_path(index.deltaLog().dataPath().toString())
-        layout = _layout(metadata, settings.get(_CODEC, "snappy").lower())
+        version = str(transaction.spark().version())
+        layout = _layout(metadata, settings.get(_CODEC, "snappy").lower(), version)
         fields = json.loads(metadata["schemaString"])["fields"]
         if [(one["name"], kind_of(one["type"])) for one in fields] != [(one.name, one.kind) for one in columns]:
             raise OnlySpark("columns that have changed since")
@@ -156,10 +166,10 @@ class DeltaMergeTarget:
 
     def new_path(self, partition: Partition) -> str:
         """See `MergeTarget`."""
-        if "" in partition:
-            raise OnlySpark("a partition with an empty name")
+        if {"", NO_VALUE} & set(partition):
+            raise OnlySpark("a partition with an empty name, or with the one that stands for a null")
         pairs = zip(self.layout.partition, partition, strict=True)
-        folders = [f"{one.column}={_NO_VALUE if value is None else quote(value, safe=' ')}" for one, value in pairs]
+        folders = [f"{one.column}={NO_VALUE if value is None else quote(value, safe=' ')}" for one, value in pairs]
         folder = "/".join([self.root, *folders])
         Path(folder).mkdir(parents=True, exist_ok=True)
         return f"{folder}/part-00000-{uuid4()}.c000.{self.layout.compression}.parquet"
@@ -233,11 +243,17 @@ class DeltaMergeTarget:
         }
 
 
-def _layout(metadata: Mapping[str, Any], codec: str) -> Layout:
+def stores_dates_otherwise(settings: Mapping[str, str]) -> bool:
+    """Return whether settings of a session change how Spark stores or reads dates and timestamps. Pure."""
+    modes = [value.upper() for name, value in settings.items() if name.endswith(_CALENDARS)]
+    return any(one != "CORRECTED" for one in modes) or settings.get(_MOMENTS, "").upper() == "TIMESTAMP_MILLIS"
+
+
+def _layout(metadata: Mapping[str, Any], codec: str, version: str) -> Layout:
     if codec not in _CODECS:
         raise OnlySpark("another compression")
     fields = json.loads(metadata["schemaString"])["fields"]
-    columns = pa.schema([_field(one) for one in fields])
+    columns = pa.schema([_field(one) for one in fields], metadata={_SPARK_VERSION: version})
     kinds = {one["name"]: one["type"] for one in fields}
     parts = metadata["partitionColumns"]
     if any(kinds[name] not in _PARTITIONED for name in parts):

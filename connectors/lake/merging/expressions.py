@@ -7,8 +7,10 @@ dates and timestamps. Spark runs a statement with any other expression.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -54,6 +56,8 @@ _WIDENINGS = {
     *((one, "double") for one in ("byte", "short", "integer")),
     ("float", "double"),
 }
+# A date as Python reads it too; Spark writes other years with a sign.
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # How Spark says of an array or a map that nulls may be in it.
 _NULLS = {"containsNull", "valueContainsNull"}
 _WIDENED = {**INTEGERS, "double": pa.float64()}
@@ -167,6 +171,8 @@ def widened(value: Value, kind: str) -> Value:
     """
     if value.kind == kind:
         return value
+    if value.kind == NOTHING and kind in COMPARED:
+        return Value(kind, value.uses, lambda _: pa.scalar(None, COMPARED[kind]))
     if (value.kind, kind) not in _WIDENINGS:
         raise OnlySpark(f"a cast from {value.kind} to {kind}")
     return Value(kind, value.uses, lambda columns: pc.cast(value.compute(columns), _WIDENED[kind]))
@@ -182,6 +188,8 @@ def _literal(node: Node) -> Value:
         made = pa.scalar(str(value))
     elif kind == "boolean":
         made = pa.scalar(str(value).lower() == "true")
+    elif kind == "date" and _DAY.fullmatch(str(value)):
+        made = pa.scalar(date.fromisoformat(str(value)))
     else:
         raise OnlySpark(f"a literal of type {kind}")
     return Value(kind, frozenset(), lambda _: made)
@@ -223,6 +231,7 @@ def _cast(node: Node, children: Sequence[Value]) -> Value:
 
 _EXPRESSIONS: Mapping[str, Callable[[Node, Sequence[Value]], Value]] = {
     "Alias": lambda _, children: children[0],
+    "Between": lambda _, children: children[0],  # two comparisons, of which Spark tells
     "Cast": _cast,
     **{name: partial(_comparison, function) for name, function in _COMPARISONS.items()},
     "EqualNullSafe": partial(_comparison, _null_safe_equal),

@@ -6,6 +6,7 @@ Iceberg's own library in the JVM plans the files and commits, in the way in whic
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -20,6 +21,7 @@ from py4j.protocol import Py4JJavaError
 from gluepot.connectors.lake.merging.arrow_schema import arrow_schema, column_names
 from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.target import (
+    NO_VALUE,
     Counts,
     DataFile,
     Layout,
@@ -61,6 +63,8 @@ _TRANSFORMS = {
 # Types of columns whose partitions Spark and Iceberg write as the same text.
 _PARTITIONED = {"int", "long", "string", "boolean", "date", "timestamp", "timestamptz"}
 _BOUNDED = {"int", "long", "string"}
+_LEAST = {"int": -(2**31), "long": -(2**63)}
+_TRUNCATION = re.compile(r"CAST\(.*\.system\.truncate\((\d+), ")
 _FILE_BYTES, _GROUP_BYTES = 536_870_912, 134_217_728
 _EPOCH = date(1970, 1, 1)
 
@@ -121,7 +125,9 @@ class IcebergMergeTarget:
         expressions = self.jvm.org.apache.iceberg.expressions.Expressions
         scan = self.table.newScan().useSnapshot(self.snapshot)
         for name, (least, largest) in bounds.items():
-            if self.table.schema().findField(name).type().toString() in _BOUNDED:
+            kind = str(self.table.schema().findField(name).type().toString())
+            transforms = [one.sql for one in self.layout.partition if one.column == name]
+            if kind in _BOUNDED and not is_beyond_truncation(kind, least, transforms):
                 scan = scan.filter(expressions.greaterThanOrEqual(name, least))
                 scan = scan.filter(expressions.lessThanOrEqual(name, largest))
         found, tasks = [], scan.planFiles()
@@ -159,6 +165,8 @@ class IcebergMergeTarget:
 
     def new_path(self, partition: Partition) -> str:
         """See `MergeTarget`."""
+        if NO_VALUE in partition:
+            raise OnlySpark("a partition with the name that stands for a null")
         name = f"00000-0-{uuid4()}-gluepot.parquet"
         places = self.table.locationProvider()
         if self.layout.partition:
@@ -208,6 +216,18 @@ class IcebergMergeTarget:
                 raise
 
         return commit
+
+
+def is_beyond_truncation(kind: str, least: Any, transforms: Sequence[str]) -> bool:
+    """Return whether the truncation of a number overflows, so that Iceberg looks for it in the wrong partition. Pure.
+
+    Args:
+        kind: Iceberg's type of the column.
+        least: the least value that is looked for.
+        transforms: the partitions of the column, as SQL.
+    """
+    widths = [int(match[1]) for one in transforms if (match := _TRUNCATION.match(one)) is not None]
+    return kind in _LEAST and any(least < _LEAST[kind] + width for width in widths)
 
 
 def _layout(jvm: Any, table: Any, schema: Mapping[str, Any], catalog: str) -> Layout:

@@ -185,6 +185,8 @@ class Writer:
             Path(self.path).unlink()
 
     def _flush(self) -> None:
+        if not self._gathered:
+            return
         rows = pa.concat_tables(self._gathered).combine_chunks()
         self._gathered, self._bytes = [], 0
         if not rows.num_rows:

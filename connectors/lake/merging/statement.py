@@ -112,6 +112,9 @@ def resolved(jvm: Any, session: Any, statement: str) -> Resolved:
         raise OnlySpark("a statement that is no plain MERGE")
     if plan.notMatchedBySourceActions().size():
         raise OnlySpark("WHEN NOT MATCHED BY SOURCE")
+    # Spark looks at the whole statement, so that a mistake is one even if no row meets it.
+    tracker = jvm.org.apache.spark.sql.catalyst.QueryPlanningTracker(jvm.scala.Option.empty())
+    session.sessionState().analyzer().executeAndCheck(plan, tracker)
     alias = _alias(plan.targetTable())
     matched, added = _actions(plan.matchedActions(), alias), _actions(plan.notMatchedActions(), alias)
     expressions = [

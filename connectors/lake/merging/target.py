@@ -15,6 +15,10 @@ Partition: TypeAlias = tuple[str | None, ...]
 """The values of a partition, as text."""
 
 
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""How libraries write that a partition has no value; they take a text like this for a null."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataFile:
     """A data file of the table.

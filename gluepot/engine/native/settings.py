@@ -47,6 +47,7 @@ _HARMLESS = frozenset(
         "spark.sql.parquet.columnarReaderBatchSize",
         "spark.sql.parquet.compression.codec",
         "spark.sql.parquet.enableVectorizedReader",
+        "spark.sql.parquet.fieldId.read.enabled",  # our files have no such ids; libraries of lakes set it
         "spark.sql.parquet.filterPushdown",
         "spark.sql.parquet.outputTimestampType",
         "spark.sql.parquet.writeLegacyFormat",

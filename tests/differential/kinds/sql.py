@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import Any
@@ -15,6 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from tests.differential.kind import Difference, Round, World, shrink
+from tests.differential.rows import text
 from tests.differential.sql.queries import Query, boundary, query
 from tests.differential.sql.tables import tables
 from tests.native_tables import read_tables, with_settings
@@ -149,7 +148,7 @@ def answers_of(
         return f"error: {str(error)[:300]}", "rows, or an error of Spark's own"
     if ours is None:
         return "", ""
-    ours_text = answer_text(ours, is_ordered=asked.is_ordered)
+    ours_text = text(ours, is_ordered=asked.is_ordered)
     return ours_text, answer(lambda: _original(frame, is_ordered=asked.is_ordered))
 
 
@@ -158,7 +157,7 @@ def _original(frame: Any, *, is_ordered: bool) -> str:
         table = frame.toArrow()
     except Exception as error:  # noqa: BLE001  any failure of a query
         return f"error: {str(error)[:300]}"
-    return answer_text(table, is_ordered=is_ordered)
+    return text(table, is_ordered=is_ordered)
 
 
 def _ours(spark: Any, frame: Any) -> pa.Table | None:
@@ -172,36 +171,6 @@ def _ours(spark: Any, frame: Any) -> pa.Table | None:
         return pa.Table.from_batches(batches, given.schema)
 
 
-def answer_text(table: pa.Table, *, is_ordered: bool) -> str:
-    """Return types and rows as text, exactly: each floating-point number by its bits."""
-    columns = [_values(column.combine_chunks()) for column in table.columns]
-    rows = [repr(row) for row in zip(*columns, strict=True)]
-    types = ", ".join(f"{field.name} {field.type}" for field in table.schema)
-    return "\n".join([types, *(rows if is_ordered else sorted(rows))])
-
-
-def _values(array: pa.Array) -> Sequence[object]:
-    kind = array.type
-    if pa.types.is_floating(kind):
-        return [None if one is None else _number(one) for one in array.to_pylist()]
-    if pa.types.is_date32(kind):
-        return list(array.cast(pa.int32()).to_pylist())
-    if pa.types.is_timestamp(kind):
-        return list(array.cast(pa.int64()).to_pylist())
-    if pa.types.is_list(kind):
-        inner = _values(array.flatten())
-        at, found = 0, []
-        for length in array.value_lengths().to_pylist():
-            found.append(None if length is None else inner[at : at + length])
-            at += length or 0
-        return found
-    if pa.types.is_struct(kind):
-        fields = [_values(array.field(at).filter(array.is_valid())) for at in range(kind.num_fields)]
-        rows = iter(zip(*fields, strict=True))
-        return [next(rows) if is_valid else None for is_valid in array.is_valid().to_pylist()]
-    return list(array.to_pylist())
-
-
 def _has_nulls_for_sums(ours: str, original: str) -> bool:
     """Return whether Spark's rows differ by nulls alone, where a partial sum of decimals did not fit."""
     mine, sparks = set(_DECIMAL.findall(ours)), set(_DECIMAL.findall(original))
@@ -211,7 +180,3 @@ def _has_nulls_for_sums(ours: str, original: str) -> bool:
 def _rounded(rows: str) -> list[str]:
     """Return rows with nine digits of each floating-point number."""
     return sorted(_NUMBER.sub(lambda found: f"{float(found[1]):.9e}", rows).split("\n"))
-
-
-def _number(value: float) -> str:
-    return "nan" if math.isnan(value) else f"{value!r} {struct.pack('>d', value).hex()}"

@@ -21,7 +21,7 @@ from pyarrow import orc, parquet
 
 from gluepot.engine.native import run as native
 from tests.differential.kind import Difference, Round, World, shrink
-from tests.differential.kinds.sql import answer_text
+from tests.differential.rows import text
 from tests.differential.sql.tables import tables
 from tests.native_tables import read_tables, with_settings
 
@@ -322,7 +322,7 @@ def _write(frame: Any, write: Write, path: str) -> None:
 def _read_back(spark: Any, write: Write, target: Path) -> str:
     try:
         read = spark.read.options(**write.options).format(write.format).load(str(target))
-        rows = str(answer_text(read.toArrow(), is_ordered=False))
+        rows = str(text(read.toArrow(), is_ordered=False))
         # ORC's reader takes a batch that begins with -0.0 and goes on with 0.0 for one value that repeats.
         return "\n".join(sorted(rows.replace(_MINUS_ZERO, _ZERO).split("\n"))) if write.format == "orc" else rows
     except Exception as failed:  # noqa: BLE001  any failure of a read
@@ -365,7 +365,7 @@ def _orc(path: Path, _write: Write) -> list[str]:
 
 
 def _texts(table: pa.Table) -> list[str]:
-    return str(answer_text(table, is_ordered=False)).split("\n")[1:]
+    return str(text(table, is_ordered=False)).split("\n")[1:]
 
 
 def _lines(path: Path, write: Write) -> list[str]:

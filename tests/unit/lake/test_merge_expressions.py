@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -58,10 +59,18 @@ TEXT, OTHER = column(1, "string"), column(2, "string")
         (call("In", TEXT, literal("a", "string"), literal(None, "string")), [True, True, None, None]),
         (call("GreaterThanOrEqual", TEXT, literal("a", "string")), [True, True, None, None]),
         (literal("true", "boolean"), [True] * 4),
+        (call("Between", call("EqualTo", TEXT, OTHER)), [True, False, None, None]),
+        (call("Cast", literal(None, "void"), dataType="boolean"), [None] * 4),
     ],
 )
 def test_nulls_are_those_of_sql(nodes, wanted):
     assert computed(nodes, c1=["a", "a", None, None], c2=["a", "b", "b", None]) == wanted
+
+
+def test_days_are_those_of_sql():
+    nodes = call("LessThan", column(1, "date"), literal("2026-01-02", "date"))
+
+    assert computed(nodes, c1=[date(2026, 1, 1), date(2026, 1, 2), None]) == [True, False, None]
 
 
 def test_whole_numbers_are_widened_but_never_narrowed():

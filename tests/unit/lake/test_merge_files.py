@@ -10,7 +10,9 @@ import pytest
 
 from gluepot.connectors.lake.merging.arrow_schema import FIELD_ID, arrow_schema, column_names
 from gluepot.connectors.lake.merging.delta_stats import stats
+from gluepot.connectors.lake.merging.delta_target import stores_dates_otherwise
 from gluepot.connectors.lake.merging.expressions import OnlySpark
+from gluepot.connectors.lake.merging.iceberg_target import is_beyond_truncation
 from gluepot.connectors.lake.merging.install import is_merge
 from gluepot.connectors.lake.merging.target import local_path
 
@@ -95,3 +97,32 @@ def test_paths_on_this_machine_are_told_apart():
     assert [local_path(one) for one in ("/a b", "file:/a%20b", "file:///a")] == ["/a b", "/a%20b", "/a"]
     with pytest.raises(OnlySpark):
         local_path("s3://bucket/a")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("spark.sql.parquet.datetimeRebaseModeInRead", "LEGACY", True),
+        ("spark.sql.legacy.parquet.datetimeRebaseModeInWrite", "exception", True),
+        ("spark.sql.parquet.int96RebaseModeInWrite", "corrected", False),
+        ("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS", True),
+        ("spark.sql.parquet.outputTimestampType", "INT96", False),
+    ],
+)
+def test_settings_that_store_dates_otherwise_are_known(name, value, wanted):
+    assert stores_dates_otherwise({name: value}) is wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "transform", "wanted"),
+    [
+        ("int", -(2**31) + 4, "truncate(5, {})", True),
+        ("int", -(2**31) + 5, "truncate(5, {})", False),
+        ("long", -(2**63), "truncate(5, {})", True),
+        ("long", -(2**31), "truncate(5, {})", False),
+        ("int", -(2**31), "bucket(5, {})", False),
+        ("string", "", "truncate(5, {})", False),
+    ],
+)
+def test_numbers_whose_truncation_overflows_are_known(kind, least, transform, wanted):
+    assert is_beyond_truncation(kind, least, [f"CAST(`lake`.system.{transform} AS STRING)"]) is wanted

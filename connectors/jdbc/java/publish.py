@@ -43,7 +43,14 @@ from gluepot.connectors.jdbc.java.statements import (
     write_id,
 )
 from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName, opened_when_needed
-from gluepot.connectors.jdbc.staging import ERROR_COLUMNS, ORDINAL, match_column, merged_types, staging_prefix
+from gluepot.connectors.jdbc.staging import (
+    ERROR_COLUMNS,
+    ORDINAL,
+    match_column,
+    merged_types,
+    staging_prefix,
+    written_columns,
+)
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
@@ -236,13 +243,10 @@ class JavaPublication:
     def _loaded(self, found: Found, data: Sequence[StagedFile]) -> _Moved:
         """Put staged rows into a table of their own."""
         columns = self.session.columns(found)
-        matched = {name: match_column(name, columns, self.name.qualified) for name in merged_types(data, TEXT)}
+        filled = [column.name for column in columns.values() if column.generated or column.counts]
+        matched = written_columns(data, TEXT, columns, self.name.qualified, filled)
         if computed := [name for name in matched.values() if columns[name].generated]:
             raise ConfigError(f"{self.name.qualified} computes its column {computed[0]!r} itself; leave the field out.")
-        if not matched:
-            raise ConfigError(
-                f"No row for {self.name.qualified} has a value, so there is nothing to write; leave such rows out."
-            )
         return self._staged_in_table(columns, matched, self.name.qualified, data)
 
     def _staged_in_table(

@@ -49,8 +49,8 @@ from gluepot.connectors.jdbc.staging import (
     ORDINAL,
     match_column,
     merged_types,
-    null_columns,
     staging_prefix,
+    written_columns,
 )
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.json_values import json_document
@@ -122,6 +122,7 @@ class MysqlPublication:
     doomed: list[str] = field(default_factory=list)
     _kept: set[str] = field(default_factory=set)
     _first_number: int = 0
+    _written: list[str] = field(default_factory=list)
 
     def published(self) -> Published | None:
         """See `Publication`."""
@@ -223,9 +224,11 @@ class MysqlPublication:
 
     def _keep(self, data: Sequence[StagedFile]) -> None:
         for one in data:
+            # A column that was written with nulls alone has no type.
+            types = {**dict.fromkeys(self._written, ""), **one.encoding["types"]}
             self.session.run(
                 f"INSERT INTO {self._own(KEPT)} (name, id, query_id, batch_id, types) VALUES (%s, %s, %s, %s, %s)",
-                [one.staged, self._id, self.key.query_id, self.key.batch_id, json.dumps(one.encoding["types"])],
+                [one.staged, self._id, self.key.query_id, self.key.batch_id, json.dumps(types)],
             )
             self._kept.add(one.staged)
 
@@ -260,11 +263,12 @@ class MysqlPublication:
 
     def _insert(self, staged: Sequence[StagedFile]) -> dict[str, int]:
         columns = {column.name: column for column in columns_of(self.session, self.name)}
-        names = list(merged_types(staged, TEXT))
-        matched = [match_column(name, columns, self.name.qualified) for name in names]
+        filled = [column.name for column in columns.values() if column.counts or column.generated]
+        of_frame = written_columns(staged, TEXT, columns, self.name.qualified, filled)
+        names, matched = list(of_frame), list(of_frame.values())
+        self._written = names
         is_upsert = self.settings.mode is Mode.UPSERT
-        of_frame = dict(zip(names, matched, strict=True))
-        keys = self._upsert_keys({**of_frame, **self._empty(staged, columns)}, matched) if is_upsert else {}
+        keys = self._upsert_keys(of_frame, matched) if is_upsert else {}
         into = f"INSERT INTO {self.name.qualified} ({', '.join(map(quoted, matched))})"
         refused: dict[str, int] = {}
         for one in staged:
@@ -337,15 +341,6 @@ class MysqlPublication:
             ],
         )  # fmt: skip
         self.session.run(f"DELETE FROM {self._own(staged.staged)} {where}")
-
-    def _empty(self, staged: Sequence[StagedFile], columns: Mapping[str, object]) -> dict[str, str]:
-        """Return the table's columns for those of the frame that have only nulls; the frame may have others as well."""
-        known = {name.lower() for name in columns}
-        return {
-            name: match_column(name, columns, self.name.qualified)
-            for name in sorted(null_columns(staged))
-            if name.lower() in known
-        }
 
     def _upsert_keys(self, of_frame: Mapping[str, str], matched: Sequence[str]) -> dict[str, str]:
         """Return the columns of the key: name in the frame to name in the table.

@@ -48,7 +48,7 @@ class StagingSink:
         raised: list[Exception] = []
         try:
             with session(self.endpoint, reading=False) as begun:
-                tables = _UnloggedTables(begun, self.schema)
+                tables = _UnloggedTables(begun, self.schema, self.table)
                 return stage_rows(noting(chunks, raised), tables, key=self.key, target=self.table, task=task)
         except EtlError as error:
             if raised:  # the database's driver knows it only as text, and reports it as an error of its own
@@ -60,11 +60,12 @@ class StagingSink:
 class _UnloggedTables:
     session: Session
     schema: str
+    target: str
     ordinal_type: str = "int8"
     text_type: str = TEXT
 
     def stored(self, batch: pa.RecordBatch) -> Stored:
-        return stored(batch)
+        return stored(batch, self.target)
 
     def fill(self, name: str, types: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> int:
         # JSON is sent as text, because the driver cannot send jsonb.

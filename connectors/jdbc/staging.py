@@ -25,6 +25,8 @@ PREFIX = "gluepot_stage_"
 ORDINAL = "gluepot_ordinal"
 ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
 ROWS_PER_TASK = 1 << 40
+UNTYPED_LIST = "null[]"
+"""The type of lists that are all empty or hold only nulls, in a database that has types of lists."""
 
 # The rows of a batch in the form in which they are sent, and the database's type of each column.
 Stored = tuple[pa.RecordBatch, dict[str, str]]
@@ -92,12 +94,25 @@ def noting(chunks: Iterator[Chunk], raised: list[Exception]) -> Iterator[Chunk]:
         raise
 
 
+def typed_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the columns that have a type; an empty list or struct keeps its place in a column without any value."""
+    return batch.select([field.name for field in batch.schema if not pa.types.is_null(field.type)])
+
+
 def merged_types(staged: Sequence[StagedFile], text_type: str) -> dict[str, str]:
-    """Return the columns of all staging tables; a column with different types becomes text, which fits all."""
+    """Return the columns of all staging tables; a column with different types becomes text, which fits all.
+
+    Lists without any value fit every type of list.
+    """
     merged: dict[str, str] = {}
     for one in staged:
         for name, kind in one.encoding["types"].items():
-            merged[name] = kind if merged.get(name, kind) == kind else text_type
+            before = merged.get(name, kind)
+            is_list = UNTYPED_LIST in {before, kind} and (before + kind).count("[]") == 2
+            if is_list:
+                merged[name] = kind if before == UNTYPED_LIST else before
+            else:
+                merged[name] = kind if before == kind else text_type
     del merged[ORDINAL]
     return merged
 

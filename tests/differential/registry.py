@@ -6,7 +6,18 @@ from importlib import import_module
 
 from tests.differential.kind import Kind
 
-NAMES: tuple[str, ...] = ("avro", "casts", "csv", "json", "numbers", "parquet", "predicates", "sql", "xml")
+NAMES: tuple[str, ...] = (
+    "avro",
+    "casts",
+    "csv",
+    "databases_postgresql",
+    "json",
+    "numbers",
+    "parquet",
+    "predicates",
+    "sql",
+    "xml",
+)
 
 
 def kind(name: str) -> Kind:

@@ -12,10 +12,17 @@ from gluepot.connectors.jdbc.postgresql.columns import quoted
 from gluepot.connectors.jdbc.postgresql.moving import Moved, naming_values, require_unchanged_keys
 from gluepot.connectors.jdbc.postgresql.session import Session, session
 from gluepot.connectors.jdbc.postgresql.staging import StagingSink
-from gluepot.connectors.jdbc.postgresql.stored import TEXT
+from gluepot.connectors.jdbc.postgresql.stored import JSON, TEXT
 from gluepot.connectors.jdbc.postgresql.target import target_columns
 from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName
-from gluepot.connectors.jdbc.staging import ERROR_COLUMNS, match_column, merged_types, staging_prefix, written_columns
+from gluepot.connectors.jdbc.staging import (
+    ERROR_COLUMNS,
+    UNTYPED_LIST,
+    match_column,
+    merged_types,
+    staging_prefix,
+    written_columns,
+)
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
@@ -195,7 +202,7 @@ class PostgresqlPublication:
                 )
 
     def _create(self, types: Mapping[str, str]) -> None:
-        columns = [f"{quoted(name)} {kind}" for name, kind in types.items()]
+        columns = [f"{quoted(name)} {JSON if kind == UNTYPED_LIST else kind}" for name, kind in types.items()]
         if self.settings.mode is Mode.UPSERT and self.settings.keys:
             columns.append(f"PRIMARY KEY ({', '.join(map(quoted, self.settings.keys))})")
         self.session.run(f"CREATE TABLE {self.name.qualified} ({', '.join(columns)})")

@@ -14,7 +14,7 @@ import pyarrow as pa
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.postgresql.columns import quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
-from gluepot.connectors.jdbc.postgresql.stored import JSON, TEXT, stored
+from gluepot.connectors.jdbc.postgresql.stored import STAGED_AS, TEXT, stored
 from gluepot.connectors.jdbc.staging import Stored, noting, stage_rows
 from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import EtlError
@@ -68,8 +68,7 @@ class _UnloggedTables:
         return stored(batch, self.target)
 
     def fill(self, name: str, types: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> int:
-        # JSON is sent as text, because the driver cannot send jsonb.
-        columns = ", ".join(f"{quoted(column)} {TEXT if kind == JSON else kind}" for column, kind in types.items())
+        columns = ", ".join(f"{quoted(column)} {STAGED_AS.get(kind, kind)}" for column, kind in types.items())
         self.session.run(f"CREATE UNLOGGED TABLE {self.schema}.{name} ({columns})")
         first = next(batches)
         reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))

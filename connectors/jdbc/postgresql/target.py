@@ -9,6 +9,7 @@ from typing import cast
 from gluepot.connectors.jdbc.postgresql.columns import quoted
 from gluepot.connectors.jdbc.postgresql.session import Session
 from gluepot.connectors.jdbc.postgresql.stored import JSON, TEXT
+from gluepot.connectors.jdbc.staging import UNTYPED_LIST
 from gluepot.core.errors import ConfigError
 
 # A domain has the type below it, and an array of a domain the array of that type. Types are without their length, as a
@@ -36,6 +37,7 @@ WHERE t.typtype <> 'd' AND coalesce(e.typtype, '') <> 'd' ORDER BY attnum
 """
 _WHOLE = {"int2", "int4", "int8"}
 _TIMES = {"date", "timestamp", "timestamptz"}
+_JSON = {"json", "jsonb"}
 _ROUNDED = {*_WHOLE, *_TIMES, "numeric", "float4", "float8"}
 # For a type of a column, the staged types whose values it holds unchanged, or refuses.
 _EXACT = {
@@ -78,8 +80,10 @@ class TargetColumn:
     def takes(self, staged: str) -> bool:
         """Whether values of a staged column may be assigned to it; a text is read as the server reads a literal."""
         element, is_list = staged.removesuffix("[]"), staged.endswith("[]")
-        if self.is_text or staged in {TEXT, JSON}:
+        if self.is_text or staged in {TEXT, JSON} or (is_list and self.type in _JSON):
             return True
+        if staged == UNTYPED_LIST:
+            return self.is_list
         return is_list == self.is_list and (element == TEXT or element.partition("(")[0] in self.sources)
 
     def value(self, field: str, staged: str, table: str) -> str:
@@ -100,6 +104,10 @@ class TargetColumn:
                 f"Column {self.name} of {table} is of type {self.declared}, and the frame's column {field} is of type"
                 f" {staged}, which PostgreSQL does not assign to it; cast the field to a type that fits, or to string."
             )
+        if staged == UNTYPED_LIST and self.is_list:
+            return f"translate({quoted(field)}, '[]', '{{}}')::{self.type}"
+        if staged.endswith("[]") and staged != UNTYPED_LIST and self.type in _JSON:
+            return f"to_jsonb({quoted(field)})::{self.type}"
         return f"{quoted(field)}::{self.type}"
 
     def changes(self, field: str, staged: str) -> str:

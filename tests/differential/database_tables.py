@@ -145,6 +145,11 @@ def _column(
     return Column(name, declared, random.choice(types[declared][: 1 if is_key else None]), is_key)
 
 
+def texts(*values: str, wrong: str = "") -> Form:
+    """Texts that the server reads, and rarely one that it refuses."""
+    return Form(pa.string(), "", lambda random: wrong if wrong and random.random() < 0.04 else random.choice(values))
+
+
 def word(most: int) -> Make:
     """Make a text that is rarely longer than a column takes."""
     letters = string.ascii_letters + " é漢'\"\\,{}"

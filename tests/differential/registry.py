@@ -10,6 +10,8 @@ NAMES: tuple[str, ...] = (
     "avro",
     "casts",
     "csv",
+    "databases_h2",
+    "databases_mariadb",
     "databases_postgresql",
     "json",
     "numbers",

@@ -296,3 +296,38 @@ def test_the_parts_of_a_read_hold_every_row_once(postgres, declared, option):
         cuts = [cut.render(lambda _, bound: bound.text) for cut in relation.cuts(partitions)]
     ids = [n for cut in cuts for (n,) in postgres.sql(f"SELECT id FROM t WHERE {cut}")]
     assert sorted(ids) == [n for (n,) in postgres.sql("SELECT id FROM t ORDER BY id")]
+
+
+@pytest.mark.parametrize(
+    ("declared", "keys"),
+    [("decimal(10,2)", [1.001, 1.002]), ("int", [1.4, 1.3]), ("varchar(3)", ["abc ", "abc  "])],
+)
+def test_a_key_that_mariadb_would_change_is_a_reject(mariadb, declared, keys):
+    with new_schema(mariadb) as url:
+        mariadb_sql(url, f"CREATE TABLE t (k {declared} PRIMARY KEY, v int)")
+        rows = [{"k": key, "v": nth} for nth, key in enumerate(keys)]
+        assert write({"url": url, "dbtable": "t", "upsertKeys": "k"}, batch(*rows)) == 0
+        assert mariadb_sql(url, "SELECT COUNT(*), (SELECT COUNT(*) FROM gluepot_rejects) FROM t") == [(0, 2)]
+
+
+@pytest.mark.parametrize("database", ["redshift"], indirect=True)
+def test_a_key_that_redshift_would_round_is_refused(database):
+    database.sql("CREATE TABLE t (k numeric(10,2) PRIMARY KEY, v int)")
+    with pytest.raises(ConfigError, match=r"2 rows for public\.t have a value in k that the table would round"):
+        database.write("t", batch({"k": 1.001, "v": 1}, {"k": 1.002, "v": 2}, {"k": 1.5, "v": 3}), upsertKeys="k")
+
+
+@EACH
+@pytest.mark.parametrize(
+    "cuts", [[[None, [], [None], [1]]], [[None], [[]], [[None]], [[1]]]], ids=["together", "apart"]
+)
+def test_an_empty_list_stays_one_whatever_the_other_rows_are(database, cuts, request):
+    kind = {"postgresql": "int[]", "mariadb": "text", "redshift": "jsonb"}[request.node.callspec.params["database"]]
+    database.sql(f"CREATE TABLE t (id int, c {kind})")
+    for nth, values in enumerate(cuts):
+        database.write("t", batch(*({"id": nth * 10 + n, "c": one} for n, one in enumerate(values)), id=pa.int32()))
+    found = [value for (value,) in database.sql("SELECT c FROM t ORDER BY id")]
+    assert [one.replace(" ", "") if isinstance(one, str) else one for one in found] in (
+        [None, [], [None], [1]],
+        [None, "[]", "[null]", "[1]"],
+    )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.connectors.jdbc.mysql.address import address_of
 from gluepot.connectors.jdbc.mysql.columns import (
+    TableColumn,
     created_columns,
     has_index,
     hidden_conflict,
@@ -280,7 +281,7 @@ class MysqlPublication:
             room = MOST_REFUSED - sum(refused.values())
             without_key = 0
             if is_upsert:
-                without_key = self._refuse_without_key(one, keys, room)
+                without_key = self._refuse_by_key(one, keys, columns, room)
                 if without_key == one.rows:
                     refused[one.staged] = without_key
                     continue
@@ -374,32 +375,45 @@ class MysqlPublication:
             )
         return dict(zip(named, keys, strict=True))
 
-    def _refuse_without_key(self, staged: StagedFile, keys: Mapping[str, str], most: int) -> int:
-        """Move the rows with a null in their key from a staging table to the rejects; return how many there were.
+    def _refuse_by_key(
+        self, staged: StagedFile, keys: Mapping[str, str], columns: Mapping[str, TableColumn], most: int
+    ) -> int:
+        """Move rows from a staging table to the rejects if their key is null, or if the table would change it.
 
         Args:
             staged: the staging table.
             keys: the columns of the key: name in the frame to name in the table.
+            columns: the columns of the table.
             most: how many rows may be refused.
 
+        Returns:
+            How many rows were refused.
+
         Raises:
-            ConfigError: more rows have no key.
+            ConfigError: more rows were refused.
         """
         has, refused = staged.encoding["types"], 0
         for name, column in keys.items():
-            where = f"WHERE {quoted(name)} IS NULL" if name in has else ""
-            found = self.session.rows(
-                f"SELECT {ORDINAL} FROM {self._own(staged.staged)} {where} ORDER BY {ORDINAL} LIMIT {most + 1}"
-            )
-            refused += len(found)
-            if refused > most:
-                raise ConfigError(
-                    f"More than {MOST_REFUSED} rows of one upsert into {self.name.qualified} were refused, the last"
-                    f" ones without a value in their key {column!r}; leave such rows out, or name another key."
-                )
-            for (ordinal,) in found:
-                self._refuse(staged, ordinal, f"The row has no value in {column!r}, the key of the upsert")
+            where = f"{quoted(name)} IS NULL" if name in has else "TRUE"
+            lacking = f"has no value in {column!r}, the key of the upsert"
+            refused += self._refuse_where(staged, where, lacking, most - refused)
+            if name in has and (changed := columns[column].changes(name, has[name])):
+                said = f"has a value that {column!r}, the key of the upsert, would round or cut"
+                refused += self._refuse_where(staged, changed, said, most - refused)
         return refused
+
+    def _refuse_where(self, staged: StagedFile, where: str, said: str, most: int) -> int:
+        found = self.session.rows(
+            f"SELECT {ORDINAL} FROM {self._own(staged.staged)} WHERE {where} ORDER BY {ORDINAL} LIMIT {most + 1}"
+        )
+        if len(found) > most:
+            raise ConfigError(
+                f"More than {MOST_REFUSED} rows of one upsert into {self.name.qualified} were refused; the last one"
+                f" {said}. Leave such rows out, or name another key."
+            )
+        for (ordinal,) in found:
+            self._refuse(staged, ordinal, f"The row {said}")
+        return len(found)
 
     def _keep_rejects(self, staged: StagedFile) -> None:
         names = ", ".join(ERROR_COLUMNS)

@@ -164,6 +164,13 @@ class RedshiftPublication:
                 self.session.run(target.insert(stage))
             return
         keys = [match(name, target.columns, self.name.qualified) for name in self._upsert_keys()]
+        for query in filter(None, (target.changed_keys(stage, keys) for stage in stages)):
+            ((changed,),) = self.session.rows(query)
+            if changed:
+                raise ConfigError(
+                    f"{changed} rows for {self.name.qualified} have a value in {', '.join(keys)} that the table would"
+                    " round, and two keys could become one; cast the field, or change the column."
+                )
         self.session.run(target.newest(stages, keys))
         ((without,),) = self.session.rows(target.without_key(keys))
         if without:

@@ -169,6 +169,21 @@ def converted(expression: str, kind: str, target: str, *, truncates: bool = Fals
     return expression if kind == target or (kind == BINARY and is_binary(target)) else f"{expression}::{target}"
 
 
+def rounds(kind: str, target: str) -> bool:
+    """Whether a cast of a staged column to the type of the table's column may round a value."""
+    has_fractions = kind in {"real", "double precision", "timestamp"} or kind.startswith("numeric")
+    return (
+        has_fractions
+        and kind != target
+        and not is_text(target)
+        and target != SUPER
+        and target not in _WIDER.get(kind, ())
+    )
+
+
+_WIDER = {"real": {"double precision"}, "timestamp": {"timestamp without time zone", "timestamp with time zone"}}
+
+
 def is_text(target: str) -> bool:
     """Whether a type holds text."""
     return target.startswith(("character", "varchar", "char(", "bpchar", "text"))

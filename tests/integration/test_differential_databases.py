@@ -18,7 +18,7 @@ def test_rows_in_random_cuts_are_those_that_the_databases_own_client_writes(
 ) -> None:
     server = request.getfixturevalue(name)
     module: Any = {"postgresql": databases_postgresql, "mariadb": databases_mariadb, "h2": databases_h2}[name]
-    monkeypatch.setattr(module, "TABLES", {"postgresql": 6, "mariadb": 6, "h2": 2}[name])
+    monkeypatch.setattr(module, "TABLES", {"postgresql": 4, "mariadb": 6, "h2": 1}[name])
 
     def spark() -> Any:
         return request.getfixturevalue("glue_context").spark_session

@@ -18,6 +18,12 @@ from tests.differential import cast_values
 Make = Callable[[Random], Any]
 US, UTC_US = pa.timestamp("us"), pa.timestamp("us", "UTC")
 
+# A null in a record stays a null, also where the column has a default.
+_DEFAULTS = {
+    **dict.fromkeys(("smallint", "int", "integer", "bigint", "double", "double precision"), " DEFAULT 5"),
+    **dict.fromkeys(("varchar(3)", "varchar(9)", "varchar(30)", "char(3)", "text"), " DEFAULT 'df'"),
+}
+
 
 @dataclass(frozen=True)
 class Form:
@@ -70,7 +76,10 @@ class Table:
 
     def definition(self, quoted: Callable[[str], str]) -> str:
         """The columns in a CREATE TABLE statement."""
-        parts = [f"{quoted(one.name)} {one.declared}{' NOT NULL' if one.is_key else ''}" for one in self.columns]
+        parts = [
+            f"{quoted(one.name)} {one.declared}{' NOT NULL' if one.is_key else _DEFAULTS.get(one.declared.lower(), '')}"
+            for one in self.columns
+        ]
         if self.keys:
             parts.append(f"PRIMARY KEY ({', '.join(map(quoted, self.keys))})")
         return ", ".join([*parts, *self.more])
@@ -95,7 +104,7 @@ def random_table(
     for _ in range(random.choice([1, 2, 3, 6])):
         row = {one.name: None if random.random() < 0.3 else one.form.make(random) for one in columns}
         rows.append({**row, **{one.name: one.form.make(random) for one in columns if one.is_key}})
-    if mode == "upsert" and random.random() < 0.5:
+    for _ in range(random.randrange(4) if mode == "upsert" else 0):
         source = random.choice(rows)
         rows.append({**random.choice(rows), **{one.name: source[one.name] for one in columns if one.is_key}})
     return Table(columns, random.sample(more, random.randrange(len(more) + 1)), mode, rows)

@@ -266,7 +266,9 @@ class Kind:
             digits = f"{column}::numeric(38,18)" if self._is_unbounded(name) else column
             asked, beyond = re.sub(r"\bc\b", digits, asked), re.sub(r"\bc\b", column, beyond)
         rows = self.client.execute(f"SELECT {asked}, {beyond} FROM theirs".replace("%", "%%")).fetchall()
-        return "refused" if any(bad for _, bad in rows) else [text for text, _ in rows]
+        if any(bad for _, bad in rows):
+            return "refused"
+        return [_shortest(text, base) for text, _ in rows]
 
     def _is_unbounded(self, name: str) -> bool:
         found = self.client.execute(
@@ -284,6 +286,14 @@ class Kind:
         except (EtlError, ConfigError) as error:
             return str(error)
         return [_plain(one) for array in arrays for one in array]
+
+
+def _shortest(text: Any, kind: str) -> Any:
+    """A number that PostgreSQL writes with more digits than it needs, such as 9.999999999999999e+22, as we write it."""
+    if isinstance(text, list):
+        return [_shortest(one, kind) for one in text]
+    is_number = kind in {"float4", "float8"} and text is not None
+    return _number(float(text), is_single=kind == "float4") if is_number else text
 
 
 def _quoted(name: str) -> str:

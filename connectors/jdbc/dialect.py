@@ -40,6 +40,7 @@ _DIALECTS = {
     "oracle": Dialect(hashed="ORA_HASH({0})"),
     "postgresql": Dialect(hashed="hashtextextended({0}::text, 0)"),
     "redshift": Dialect(hashed="CHECKSUM({0})"),
+    "h2": Dialect(hashed="ORA_HASH(CAST({0} AS VARCHAR))"),
 }
 
 

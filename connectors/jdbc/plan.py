@@ -18,12 +18,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
-from gluepot.connectors.jdbc.keys import Key, Row
+from gluepot.connectors.jdbc.keys import Family, Key, Row
 from gluepot.connectors.jdbc.settings import HashPartitions, RangePartitions
 from gluepot.connectors.jdbc.sql import Sql, all_of, any_of, sql
 from gluepot.connectors.jdbc.state import JdbcState, digest_of, digests_of
+from gluepot.core.errors import ConfigError
 
 _LATE_KEYS_PER_QUERY = 200
+_ENDLESS = {"infinity", "-infinity", "inf", "-inf", "nan"}
+_FLOATS = {"float4", "float8", "real", "double precision", "double", "float"}
 
 
 class Facts(Protocol):
@@ -161,6 +164,7 @@ def plan(facts: Facts, relation: str, key: Key, state: JdbcState | None, overlap
     upto = beyond or after
     if upto is None:
         return JdbcPlan(relation, key, None, None)
+    require_finite(relation, key, upto)
     rows = facts.count(between(key, after, upto, quoted)) if beyond else 0
     if overlap is None:
         return JdbcPlan(relation, key, after, upto, rows)
@@ -168,6 +172,20 @@ def plan(facts: Facts, relation: str, key: Key, state: JdbcState | None, overlap
     window_from = key.window_start(upto, overlap)
     seen = _window(facts, key, window_from, upto)
     return JdbcPlan(relation, key, after, upto, rows, late, reread_rows, window_from, tuple(seen))
+
+
+def require_finite(relation: str, key: Key, row: Row) -> None:
+    """Check that rows can come after a row: no value of its key is infinite or NaN.
+
+    Raises:
+        ConfigError: a value is.
+    """
+    for column, text in zip(key.columns, row, strict=True):
+        if text.lower() in _ENDLESS and (column.family is not Family.OTHER or column.type.lower() in _FLOATS):
+            raise ConfigError(
+                f"The bookmark key {column.name} of {relation} has the value {text!r}, after which no row would be new;"
+                " leave such rows out by a query, or name another column in jobBookmarkKeys."
+            )
 
 
 def plan_range(facts: Facts, relation: str, key: Key, after: JdbcState | None, upto: JdbcState | None) -> JdbcPlan:
@@ -201,19 +219,29 @@ def _late(facts: Facts, key: Key, state: JdbcState) -> tuple[tuple[tuple[Row, in
     return tuple(found), reread_rows
 
 
-def hash_cuts(hashed: str, partitions: int, remainder: str) -> list[Sql]:
-    """Return conditions that divide rows by a whole number computed from each row.
+def hash_cuts(hashed: str, partitions: int, remainder: str, *, whole: bool) -> list[Sql]:
+    """Return conditions that divide rows by a number computed from each row; every row fulfils exactly one of them.
 
     Args:
         hashed: the expression; rows for which it is null belong to the first part.
         partitions: number of parts.
         remainder: the database's SQL for a remainder, such as `mod({0}, {1})`.
+        whole: whether every number is an integer. A fraction belongs to the part of the integer below it, and a number
+            without a remainder, such as NaN, to the last part.
     """
+    if partitions == 1:
+        return []
     # Take the remainder twice, because that of a negative number is negative.
     once = remainder.format(f"({hashed})", partitions)
     share = remainder.format(f"({once} + {partitions})", partitions)
-    first = sql(f"{share} = 0 OR ({hashed}) IS NULL")
-    return [first, *(sql(f"{share} = {n}") for n in range(1, partitions))]
+    last = partitions - 1
+    if whole:
+        return [
+            sql(f"{share} = 0 OR {share} IS NULL"),
+            *(sql(f"{share} = {n}") for n in range(1, partitions)),
+        ]
+    middle = [sql(f"{share} >= {n} AND {share} < {n + 1}") for n in range(1, last)]
+    return [sql(f"{share} < 1 OR {share} IS NULL"), *middle, sql(f"NOT ({share} < {last})")]
 
 
 def range_cuts(column: str, lower: int, upper: int, partitions: int) -> list[Sql]:
@@ -231,4 +259,5 @@ def range_cuts(column: str, lower: int, upper: int, partitions: int) -> list[Sql
         return []
     first = sql(f"{column} < {edges[0]} OR {column} IS NULL")
     middle = [sql(f"{column} >= {low} AND {column} < {high}") for low, high in pairwise(edges)]
-    return [first, *middle, sql(f"{column} >= {edges[-1]}")]
+    # Not `>=`: a NaN is neither smaller nor larger than an edge for some databases.
+    return [first, *middle, sql(f"NOT ({column} < {edges[-1]})")]

@@ -10,7 +10,7 @@ from gluepot.connectors.jdbc.dialect import Dialect, as_text, dialect_of, litera
 from gluepot.connectors.jdbc.drivers import driver_of
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.keys import Family, Key, KeyColumn, Row
-from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts
+from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts, require_finite
 from gluepot.connectors.jdbc.relation import Query, find_column
 from gluepot.connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
 from gluepot.connectors.jdbc.sql import Sql, all_of, sql
@@ -19,6 +19,7 @@ from gluepot.core.errors import ConfigError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _FAMILIES = {
     "tinyint": Family.NUMBER,
     "smallint": Family.NUMBER,
@@ -99,15 +100,29 @@ class SparkRelation:
                 found = find_column(column, "partitionColumn", names, self.name)
                 return range_cuts(self.dialect.quoted(found), lower, upper, count)
             case HashPartitions(None, expression, count):
-                return hash_cuts(str(expression), count, self.dialect.remainder)
+                return self._hash_cuts(str(expression), "hashexpression", count)
             case HashPartitions(field, _, count):
                 column = self.dialect.quoted(find_column(str(field), "hashfield", names, self.name))
-                if self.dialect.hashed is None:
-                    raise ConfigError(
-                        f"hashfield is {field!r}, and how this database hashes a column is not known; give"
-                        " hashexpression, SQL that computes a whole number, such as the name of a whole-number column."
-                    )
-                return hash_cuts(self.dialect.hashed.format(column), count, self.dialect.remainder)
+                return self._hash_cuts_of_value(column, f"hashfield is {field!r}", count)
+
+    def _hash_cuts(self, expression: str, option: str, count: int) -> list[Sql]:
+        """Divide by the script's own expression; if it computes no number of digits, by a hash of its value."""
+        source = f"(SELECT ({expression}) AS gluepot_share FROM {self.source} WHERE 1 = 0) gluepot_shares"
+        (field,) = self.spark.read.format("jdbc").options(**self.options).option("dbtable", source).load().schema
+        kind = field.dataType.simpleString()
+        if kind in _WHOLE or (kind.startswith("decimal") and kind.endswith(",0)")):
+            return hash_cuts(expression, count, self.dialect.remainder, whole=True)
+        if kind.startswith("decimal"):
+            return hash_cuts(expression, count, self.dialect.remainder, whole=False)
+        return self._hash_cuts_of_value(f"({expression})", f"{option} {expression!r} is of type {kind}", count)
+
+    def _hash_cuts_of_value(self, value: str, said: str, count: int) -> list[Sql]:
+        if self.dialect.hashed is None:
+            raise ConfigError(
+                f"{said}, and how this database hashes such a value is not known; give hashexpression, SQL that"
+                " computes a whole number, such as the name of a whole-number column."
+            )
+        return hash_cuts(self.dialect.hashed.format(value), count, self.dialect.remainder, whole=True)
 
     def quoted(self, names: Sequence[str]) -> list[str]:
         """Return names of columns, quoted for a statement."""
@@ -125,6 +140,8 @@ class SparkRelation:
             (found,) = self._rows(sql(f"SELECT {best}({name}) AS best FROM {self.source} WHERE ", wanted))
             if found[0] is None:
                 return None
+            if isinstance(found[0], float):
+                require_finite(self.name, Key((KeyColumn(key.names[depth], "double", Family.OTHER),)), (str(found[0]),))
             row = (*row, as_text(found[0]))
         return row
 

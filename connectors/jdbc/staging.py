@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Protocol
@@ -25,6 +25,8 @@ PREFIX = "gluepot_stage_"
 ORDINAL = "gluepot_ordinal"
 ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
 ROWS_PER_TASK = 1 << 40
+UNTYPED_LIST = "null[]"
+"""The type of lists that are all empty or hold only nulls, in a database that has types of lists."""
 
 # The rows of a batch in the form in which they are sent, and the database's type of each column.
 Stored = tuple[pa.RecordBatch, dict[str, str]]
@@ -92,12 +94,25 @@ def noting(chunks: Iterator[Chunk], raised: list[Exception]) -> Iterator[Chunk]:
         raise
 
 
+def typed_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the columns that have a type; an empty list or struct keeps its place in a column without any value."""
+    return batch.select([field.name for field in batch.schema if not pa.types.is_null(field.type)])
+
+
 def merged_types(staged: Sequence[StagedFile], text_type: str) -> dict[str, str]:
-    """Return the columns of all staging tables; a column with different types becomes text, which fits all."""
+    """Return the columns of all staging tables; a column with different types becomes text, which fits all.
+
+    Lists without any value fit every type of list.
+    """
     merged: dict[str, str] = {}
     for one in staged:
         for name, kind in one.encoding["types"].items():
-            merged[name] = kind if merged.get(name, kind) == kind else text_type
+            before = merged.get(name, kind)
+            is_list = UNTYPED_LIST in {before, kind} and (before + kind).count("[]") == 2
+            if is_list:
+                merged[name] = kind if before == UNTYPED_LIST else before
+            else:
+                merged[name] = kind if before == kind else text_type
     del merged[ORDINAL]
     return merged
 
@@ -107,6 +122,41 @@ def null_columns(staged: Sequence[StagedFile]) -> set[str]:
     return {name for one in staged for name in one.encoding["nulls"]}.difference(
         *(one.encoding["types"] for one in staged)
     )
+
+
+def written_columns(
+    staged: Sequence[StagedFile],
+    text_type: str,
+    columns: Mapping[str, object],
+    where: str,
+    fills_itself: Collection[str] = (),
+) -> dict[str, str]:
+    """Return the table's column for each column of the frame.
+
+    A column that is null in every row is written like any other one, so that a record gives the same row whatever the
+    other rows of its batch are. It is left out only if the table does not have it, or numbers or computes it itself.
+
+    Args:
+        staged: the staged rows.
+        text_type: the type of a text of any length.
+        columns: the columns of the table.
+        where: the table, for messages.
+        fills_itself: columns for which the database takes no null, because it numbers or computes them.
+
+    Raises:
+        ConfigError: the table does not have a column, or none of its columns is written.
+    """
+    matched = {name: match_column(name, columns, where) for name in merged_types(staged, text_type)}
+    known = {name.lower() for name in columns}
+    for name in sorted(null_columns(staged)):
+        if name.lower() in known and (column := match_column(name, columns, where)) not in matched.values():
+            matched |= {} if column in fills_itself else {name: column}
+    if not matched:
+        raise ConfigError(
+            f"No row for {where} has a value for a column of the table, so there is nothing to write; filter such rows"
+            " out."
+        )
+    return matched
 
 
 def match_column(name: str, columns: Mapping[str, object], where: str) -> str:
@@ -159,7 +209,9 @@ class _Stage:
         first = self.task * ROWS_PER_TASK + self.rows
         self.rows += batch.num_rows
         ordinals = pa.array(range(first, first + batch.num_rows), pa.int64())
-        return rows.append_column(ORDINAL, ordinals), {**types, ORDINAL: self.tables.ordinal_type}
+        # Not `append_column`, because a batch without any column has no rows.
+        numbered = pa.RecordBatch.from_arrays([*rows.columns, ordinals], [*rows.schema.names, ORDINAL])
+        return numbered, {**types, ORDINAL: self.tables.ordinal_type}
 
     def _fill(self, types: dict[str, str], batches: Iterator[pa.RecordBatch], *, rejects: bool) -> StagedFile:
         name = f"{staging_prefix(self.key)}{uuid4().hex[:16]}"

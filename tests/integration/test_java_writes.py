@@ -11,6 +11,8 @@ import pytest
 
 from awsglue.dynamicframe import DynamicFrame
 from gluepot.connectors.jdbc.databases import table_database
+from gluepot.connectors.jdbc.settings import HashPartitions, JdbcReadSettings
+from gluepot.connectors.jdbc.spark import SparkRelation
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
 from gluepot.core.errors import ConfigError, NotSupported, PermanentError, TransientError
@@ -34,7 +36,8 @@ class Database:
         return {**self.made.options, "dbtable": "copies", "redshiftTmpDir": self.folder, **more}
 
     def write(self, selected: str, kind: str = "jdbc", **options: Any) -> None:
-        frame = self.glue_context.spark_session.sql(f"SELECT * FROM VALUES {selected}")
+        source = selected if selected.startswith("(SELECT") else f"VALUES {selected}"
+        frame = self.glue_context.spark_session.sql(f"SELECT * FROM {source}")
         given = {name: value for name, value in self.options(**options).items() if value is not None}
         self.glue_context.write_dynamic_frame.from_options(
             DynamicFrame.fromDF(frame, self.glue_context, "frame"), kind, given, transformation_ctx="sink0"
@@ -153,3 +156,49 @@ def test_a_view_is_refused_and_a_quoted_name_keeps_its_letters(database):
         database.write("(1) AS t(id)")
     database.write("(1) AS t(id)", dbtable='"My ""Orders"""')
     assert database.sql('SELECT "id" FROM "My ""Orders"""') == [("1",)]
+
+
+@pytest.mark.parametrize("cuts", [["(1, null, null), (2, 'b', 'y')"], ["(1, null, null)", "(2, 'b', 'y')"]])
+@pytest.mark.parametrize("mode", ["append", "upsert"])
+def test_a_null_is_written_whatever_the_other_rows_are(database, cuts, mode):
+    database.sql(
+        "CREATE TABLE copies (id INT PRIMARY KEY, closed VARCHAR(9), state VARCHAR(9) DEFAULT 'open',"
+        " n INT GENERATED ALWAYS AS IDENTITY, m INT AS (id + 1))"
+    )
+    if mode == "upsert":
+        database.sql("INSERT INTO copies (id, closed, state) VALUES (1, 'a', 'x'), (2, 'a', 'x')")
+    for rows in cuts:
+        selected = f"(SELECT *, null AS n, null AS m, null AS more FROM VALUES {rows} AS t(id, closed, state))"
+        database.write(selected, mode=mode, upsertKeys=["id"] if mode == "upsert" else None)
+    assert database.sql("SELECT * FROM copies ORDER BY id") == [
+        ("1", None, None, "1", "2"),
+        ("2", "b", "y", "2", "3"),
+    ]
+
+
+VALUES = {
+    "DECIMAL(10, 2)": "1.25, -0.75, 0, -2, 99999.99",
+    "DOUBLE PRECISION": "1.5, -0.1, 1e300, CAST('NaN' AS DOUBLE PRECISION), CAST('Infinity' AS DOUBLE PRECISION)",
+    "BIGINT": "0, -1, 9223372036854775807, -9223372036854775808",
+    "VARCHAR(9)": "'a', 'b', 'NaN', '1.5'",
+    "DATE": "DATE '2024-01-01', DATE '0044-03-15'",
+    "TIMESTAMP(6)": "TIMESTAMP '2024-01-01 00:00:00.5'",
+    "BOOLEAN": "TRUE, FALSE",
+}
+
+
+@pytest.mark.parametrize("option", ["hashexpression", "hashfield"])
+def test_the_parts_of_a_read_hold_every_row_once(database, option):
+    columns = ", ".join(f"c{nth} {declared}" for nth, declared in enumerate(VALUES))
+    database.sql(f"CREATE TABLE copies (id INT AUTO_INCREMENT, {columns})")
+    for nth, values in enumerate(VALUES.values()):
+        database.sql(f"INSERT INTO copies (c{nth}) VALUES {', '.join(f'({value})' for value in values.split(', '))}")
+    relation = SparkRelation.open(
+        database.glue_context.spark_session, JdbcReadSettings.from_glue({**database.options(), option: "C0"})
+    )
+    every = database.sql("SELECT id FROM copies ORDER BY id")
+    for name in (f"C{nth}" for nth in range(len(VALUES))):
+        by = HashPartitions(name, None, 3) if option == "hashfield" else HashPartitions(None, name, 3)
+        cuts = [cut.render(str) for cut in relation.cuts(by)]
+        found = [row for cut in cuts for row in database.sql(f"SELECT id FROM copies WHERE {cut}")]
+        assert sorted(found, key=lambda row: int(str(row[0]))) == every, name

@@ -33,6 +33,11 @@ _STANDARD_TYPES = {
 }
 
 
+def has_fractions(kind: str) -> bool:
+    """Whether a column of another type may round values of a kind."""
+    return kind in {REAL, DOUBLE, TIMESTAMP} or (kind.startswith("decimal") and not kind.endswith(",0)"))
+
+
 @dataclass(frozen=True, slots=True)
 class WriteDialect:
     """The SQL of a database as far as a write needs it.

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,7 @@ from py4j.protocol import Py4JError
 
 from gluepot.connectors.jdbc.drivers import driver_of
 from gluepot.connectors.jdbc.java import statements
-from gluepot.connectors.jdbc.java.dialects import BIGINT, TEXT
+from gluepot.connectors.jdbc.java.dialects import BIGINT, TEXT, has_fractions
 from gluepot.connectors.jdbc.java.errors import cause_of
 from gluepot.connectors.jdbc.java.session import (
     Column,
@@ -43,7 +44,14 @@ from gluepot.connectors.jdbc.java.statements import (
     write_id,
 )
 from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName, opened_when_needed
-from gluepot.connectors.jdbc.staging import ERROR_COLUMNS, ORDINAL, match_column, merged_types, staging_prefix
+from gluepot.connectors.jdbc.staging import (
+    ERROR_COLUMNS,
+    ORDINAL,
+    match_column,
+    merged_types,
+    staging_prefix,
+    written_columns,
+)
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
@@ -236,26 +244,50 @@ class JavaPublication:
     def _loaded(self, found: Found, data: Sequence[StagedFile]) -> _Moved:
         """Put staged rows into a table of their own."""
         columns = self.session.columns(found)
-        matched = {name: match_column(name, columns, self.name.qualified) for name in merged_types(data, TEXT)}
+        filled = [column.name for column in columns.values() if column.generated or column.counts]
+        matched = written_columns(data, TEXT, columns, self.name.qualified, filled)
         if computed := [name for name in matched.values() if columns[name].generated]:
             raise ConfigError(f"{self.name.qualified} computes its column {computed[0]!r} itself; leave the field out.")
-        if not matched:
-            raise ConfigError(
-                f"No row for {self.name.qualified} has a value, so there is nothing to write; leave such rows out."
-            )
-        return self._staged_in_table(columns, matched, self.name.qualified, data)
+        moved = self._staged_in_table(columns, matched, self.name.qualified, data, self._rounded_keys(data, matched))
+        for key, copy in moved.copies.items():
+            ((changed,),) = self.session.rows(f"SELECT COUNT(*) FROM {self._place(moved.table)} WHERE {key} <> {copy}")
+            if int(changed or 0):
+                raise ConfigError(
+                    f"{changed} rows for {self.name.qualified} have a value in {key} that the table would round, and"
+                    " two keys could become one; cast the field, or change the column."
+                )
+        return moved
+
+    def _rounded_keys(self, data: Sequence[StagedFile], matched: Mapping[str, str]) -> dict[str, str]:
+        """Return the frame's columns of an upsert's key whose values the table may round, with their kinds."""
+        given = self.settings.keys or self.name.primary_key
+        if self.settings.mode is not Mode.UPSERT:
+            return {}
+        keys = {match_column(key, matched, "the frame") for key in given if key.lower() in {*map(str.lower, matched)}}
+        return {name: kind for name, kind in merged_types(data, TEXT).items() if name in keys and has_fractions(kind)}
 
     def _staged_in_table(
-        self, columns: Mapping[str, Column], matched: Mapping[str, str], like: str, data: Sequence[StagedFile]
+        self,
+        columns: Mapping[str, Column],
+        matched: Mapping[str, str],
+        like: str,
+        data: Sequence[StagedFile],
+        copied: Mapping[str, str] = MappingProxyType({}),
     ) -> _Moved:
         dialect, folded = self.session.dialect, self.session.folded
         table, ordinal = folded(f"{staging_prefix(self.key)}{uuid4().hex[:16]}"), folded(ORDINAL)
         self.doomed.append(table)
         names = [self._quoted(name) for name in matched.values()]
-        self.beside().run(statements.create_stage(dialect, self._place(table), like, names, dialect.quoted(ordinal)))
+        copies = {name: folded(f"gluepot_copy_{nth}") for nth, name in enumerate(copied)}
+        kinds = {dialect.quoted(copy): copied[name] for name, copy in copies.items()}
+        self.beside().run(
+            statements.create_stage(dialect, self._place(table), like, names, dialect.quoted(ordinal), kinds)
+        )
         for shape, files in files_by_shape(data).items():
             renamed = {name: ordinal if name == ORDINAL else matched[name] for name in dict(shape)}
-            self._load(self._place(table), dict(shape), renamed, [file_of(self.key, one.staged) for one in files])
+            loaded = [(name, renamed[name], kind) for name, kind in shape]
+            loaded += [(name, copies[name], kind) for name, kind in shape if name in copies]
+            self._load(self._place(table), loaded, [file_of(self.key, one.staged) for one in files])
         expected = sum(one.rows for one in data)
         quoted = dialect.quoted(ordinal)
         ((rows, different),) = self.session.rows(f"SELECT COUNT(*), COUNT(DISTINCT {quoted}) FROM {self._place(table)}")
@@ -264,16 +296,19 @@ class JavaPublication:
                 f"{rows} rows were put into a staging table for {self.name.qualified} instead of {expected}, because a"
                 " task of Spark was repeated; try again"
             )
-        return _Moved(table, {name: columns[name].jdbc_type for name in matched.values()}, expected)
+        by_key = {self._quoted(matched[name]): self._quoted(copy) for name, copy in copies.items()}
+        return _Moved(table, {name: columns[name].jdbc_type for name in matched.values()}, expected, by_key)
 
-    def _load(self, table: str, kinds: Mapping[str, str], renamed: Mapping[str, str], files: Sequence[str]) -> None:
+    def _load(self, table: str, columns: Sequence[tuple[str, str, str]], files: Sequence[str]) -> None:
+        """Put the rows of files into a table; each column has a name in the files, one in the table, and a kind."""
         from pyspark.errors import PySparkException  # noqa: PLC0415  it loads slowly
         from pyspark.sql.types import StructField, StructType, _parse_datatype_string  # noqa: PLC0415  as above
 
         spark, endpoint = spark_session(), self.settings.endpoint
-        numbered = "" if ORDINAL in kinds else self.session.folded(ORDINAL)
-        rows = StagedRows(temp_dir_of(self.settings), files, list(kinds), [renamed[name] for name in kinds], numbered)
-        fields = [(renamed[name], _SPARK_TYPES.get(kind, kind)) for name, kind in kinds.items()]
+        names, renamed = [name for name, _, _ in columns], [name for _, name, _ in columns]
+        numbered = "" if ORDINAL in names else self.session.folded(ORDINAL)
+        rows = StagedRows(temp_dir_of(self.settings), files, names, renamed, numbered)
+        fields = [(name, _SPARK_TYPES.get(kind, kind)) for _, name, kind in columns]
         if numbered:
             fields.append((numbered, BIGINT))
         schema = StructType([StructField(name, _parse_datatype_string(kind)) for name, kind in fields])
@@ -350,11 +385,13 @@ class _Moved:
         table: its name, without the schema.
         columns: its columns, with the number of the type in `java.sql.Types`.
         rows: number of its rows.
+        copies: for columns of a key that the table may round, the column of the values as they were in the frame.
     """
 
     table: str
     columns: Mapping[str, int]
     rows: int
+    copies: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

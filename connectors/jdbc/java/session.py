@@ -33,11 +33,13 @@ class Column:
         name: as the database spells it.
         jdbc_type: number of its type in `java.sql.Types`.
         generated: whether the database computes it from other columns.
+        counts: whether the database numbers it.
     """
 
     name: str
     jdbc_type: int
     generated: bool = False
+    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,8 @@ class Session:
                 if result.getString("TABLE_NAME") == table.name:
                     name = result.getString("COLUMN_NAME")
                     generated = _text_of(result, "IS_GENERATEDCOLUMN") == "YES"
-                    found[name] = Column(name, int(result.getInt("DATA_TYPE")), generated)
+                    counts = _text_of(result, "IS_AUTOINCREMENT") == "YES"
+                    found[name] = Column(name, int(result.getInt("DATA_TYPE")), generated, counts)
             result.close()
         return found
 

@@ -128,7 +128,7 @@ class StagedRows:
             for nth in batch.column(0).to_pylist():
                 first = nth * ROWS_PER_TASK
                 with storage.reader(self.files[nth]) as opened:
-                    for rows in parquet.ParquetFile(opened).iter_batches(columns=list(self.columns)):
+                    for rows in parquet.ParquetFile(opened).iter_batches(columns=list(dict.fromkeys(self.columns))):
                         arrays, names = [rows.column(name) for name in self.columns], list(self.renamed)
                         if self.ordinal:
                             arrays.append(pa.array(range(first, first + rows.num_rows), pa.int64()))

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from gluepot.connectors.jdbc.java.dialects import BIGINT, BINARY, TEXT, WriteDialect
 from gluepot.connectors.jdbc.publishing import COMMITS, REJECTS
@@ -189,7 +190,14 @@ def create_table(dialect: WriteDialect, qualified: str, kinds: Mapping[str, str]
     return f"CREATE TABLE {qualified} ({', '.join(columns)})"
 
 
-def create_stage(dialect: WriteDialect, stage: str, qualified: str, columns: Sequence[str], ordinal: str) -> str:
+def create_stage(
+    dialect: WriteDialect,
+    stage: str,
+    qualified: str,
+    columns: Sequence[str],
+    ordinal: str,
+    copies: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return the statement that makes an empty table with some columns of another one, and a whole number.
 
     The columns come from the empty side of a join, so that they take nulls and no number is given by the database.
@@ -200,8 +208,18 @@ def create_stage(dialect: WriteDialect, stage: str, qualified: str, columns: Seq
         qualified: the table that has the columns, as it is quoted.
         columns: the columns, as they are quoted.
         ordinal: name of the whole number, as it is quoted.
+        copies: further columns, as they are quoted, with their kinds.
     """
-    listed = ", ".join([*(f"u.{one}" for one in columns), f"CAST(0 AS {dialect.type_of(BIGINT)}) AS {ordinal}"])
+    added = {ordinal: BIGINT, **copies}
+    listed = ", ".join(
+        [
+            *(f"u.{one}" for one in columns),
+            *(
+                f"CAST({0 if name == ordinal else 'NULL'} AS {dialect.type_of(kind)}) AS {name}"
+                for name, kind in added.items()
+            ),
+        ]
+    )
     source = f"{qualified} t LEFT JOIN {qualified} u ON 1 = 0 WHERE 1 = 0"
     return dialect.staged_as.format(table=stage, columns=listed, source=source)
 

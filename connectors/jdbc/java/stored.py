@@ -17,10 +17,10 @@ from gluepot.connectors.jdbc.java.dialects import (
     TEXT,
     TIMESTAMP,
 )
-from gluepot.connectors.jdbc.staging import Stored
+from gluepot.connectors.jdbc.staging import Stored, typed_columns
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_texts
-from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.frames.schema import choice_to_string
 
 _KINDS = {
     pa.int8(): SMALLINT,
@@ -55,7 +55,7 @@ def stored(batch: pa.RecordBatch) -> Stored:
     Structs, maps and lists become JSON texts. A choice becomes the text of its value. A time with a zone becomes the
     time in UTC. A column that has only nulls is left out.
     """
-    columns = [_stored(column) for column in columns_of(choice_to_string(without_nulls(batch)))]
+    columns = [_stored(column) for column in columns_of(choice_to_string(typed_columns(batch)))]
     arrays = [array for _, array, _ in columns]
     return pa.RecordBatch.from_arrays(arrays, names=[name for name, _, _ in columns]), {
         name: kind for name, _, kind in columns

@@ -13,6 +13,10 @@ _TABLE = re.compile(rf"\s*(?:{_NAME}\s*\.\s*)?{_NAME}\s*")
 _BYTES = re.compile(r"(?i)(tiny|medium|long)?blob|(var)?binary|bit|geometry|point|linestring|polygon|multi.*")
 _TEXTS = re.compile(r"(?i)char|varchar|(tiny|medium|long)?text")
 _FLOATING = re.compile(r"(?i)float|double")
+_WHOLE = {"tinyint", "smallint", "mediumint", "int", "bigint"}
+_WHOLE_STAGED = {
+    f"{kind}{sign}" for kind in ("TINYINT", "TINYINT(1)", "SMALLINT", "INT", "BIGINT") for sign in ("", " UNSIGNED")
+}
 
 # The types of which an index needs a length, and what a key of a new table has instead. Four bytes for each character
 # let three such columns into an index of InnoDB, which takes 3,072 bytes.
@@ -73,6 +77,26 @@ class TableColumn:
         """The definition of a column that holds the same values, or NULL."""
         text = f" CHARACTER SET {self.charset} COLLATE {self.collation}" if self.charset else ""
         return f"{quoted(self.name)} {self.type}{text} NULL"
+
+    def changes(self, field: str, staged: str) -> str:
+        """Return the condition for staged values that the column rounds or cuts without an error; empty for none.
+
+        Args:
+            field: the staged column.
+            staged: its type.
+        """
+        value, length = quoted(field), re.search(r"\((\d+)(?:,(\d+))?\)", self.type)
+        kind = self.kind.lower()
+        digits = int(length[1]) if length else 0
+        if kind in {"char", "varchar"}:
+            return f"CHAR_LENGTH({value}) > {digits}"
+        if kind in _WHOLE and staged not in _WHOLE_STAGED:
+            return f"{value} <> ROUND({value})"
+        if kind == "decimal" and staged not in _WHOLE_STAGED:
+            return f"{value} <> ROUND({value}, {int(length[2] or 0) if length else 0})"
+        if kind in {"datetime", "timestamp"} and staged != "DATE":
+            return f"{value} <> CAST({value} AS DATETIME({digits}))"
+        return f"{value} <> CAST({value} AS DATE)" if kind == "date" and staged != "DATE" else ""
 
     def exact(self, table: str = "") -> str:
         """Return SQL for bytes or text that differ wherever two values differ."""

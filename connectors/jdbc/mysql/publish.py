@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.connectors.jdbc.mysql.address import address_of
 from gluepot.connectors.jdbc.mysql.columns import (
+    TableColumn,
     created_columns,
     has_index,
     hidden_conflict,
@@ -49,8 +50,8 @@ from gluepot.connectors.jdbc.staging import (
     ORDINAL,
     match_column,
     merged_types,
-    null_columns,
     staging_prefix,
+    written_columns,
 )
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.json_values import json_document
@@ -122,6 +123,7 @@ class MysqlPublication:
     doomed: list[str] = field(default_factory=list)
     _kept: set[str] = field(default_factory=set)
     _first_number: int = 0
+    _written: list[str] = field(default_factory=list)
 
     def published(self) -> Published | None:
         """See `Publication`."""
@@ -223,9 +225,11 @@ class MysqlPublication:
 
     def _keep(self, data: Sequence[StagedFile]) -> None:
         for one in data:
+            # A column that was written with nulls alone has no type.
+            types = {**dict.fromkeys(self._written, ""), **one.encoding["types"]}
             self.session.run(
                 f"INSERT INTO {self._own(KEPT)} (name, id, query_id, batch_id, types) VALUES (%s, %s, %s, %s, %s)",
-                [one.staged, self._id, self.key.query_id, self.key.batch_id, json.dumps(one.encoding["types"])],
+                [one.staged, self._id, self.key.query_id, self.key.batch_id, json.dumps(types)],
             )
             self._kept.add(one.staged)
 
@@ -260,11 +264,12 @@ class MysqlPublication:
 
     def _insert(self, staged: Sequence[StagedFile]) -> dict[str, int]:
         columns = {column.name: column for column in columns_of(self.session, self.name)}
-        names = list(merged_types(staged, TEXT))
-        matched = [match_column(name, columns, self.name.qualified) for name in names]
+        filled = [column.name for column in columns.values() if column.counts or column.generated]
+        of_frame = written_columns(staged, TEXT, columns, self.name.qualified, filled)
+        names, matched = list(of_frame), list(of_frame.values())
+        self._written = names
         is_upsert = self.settings.mode is Mode.UPSERT
-        of_frame = dict(zip(names, matched, strict=True))
-        keys = self._upsert_keys({**of_frame, **self._empty(staged, columns)}, matched) if is_upsert else {}
+        keys = self._upsert_keys(of_frame, matched) if is_upsert else {}
         into = f"INSERT INTO {self.name.qualified} ({', '.join(map(quoted, matched))})"
         refused: dict[str, int] = {}
         for one in staged:
@@ -276,7 +281,7 @@ class MysqlPublication:
             room = MOST_REFUSED - sum(refused.values())
             without_key = 0
             if is_upsert:
-                without_key = self._refuse_without_key(one, keys, room)
+                without_key = self._refuse_by_key(one, keys, columns, room)
                 if without_key == one.rows:
                     refused[one.staged] = without_key
                     continue
@@ -338,15 +343,6 @@ class MysqlPublication:
         )  # fmt: skip
         self.session.run(f"DELETE FROM {self._own(staged.staged)} {where}")
 
-    def _empty(self, staged: Sequence[StagedFile], columns: Mapping[str, object]) -> dict[str, str]:
-        """Return the table's columns for those of the frame that have only nulls; the frame may have others as well."""
-        known = {name.lower() for name in columns}
-        return {
-            name: match_column(name, columns, self.name.qualified)
-            for name in sorted(null_columns(staged))
-            if name.lower() in known
-        }
-
     def _upsert_keys(self, of_frame: Mapping[str, str], matched: Sequence[str]) -> dict[str, str]:
         """Return the columns of the key: name in the frame to name in the table.
 
@@ -379,32 +375,45 @@ class MysqlPublication:
             )
         return dict(zip(named, keys, strict=True))
 
-    def _refuse_without_key(self, staged: StagedFile, keys: Mapping[str, str], most: int) -> int:
-        """Move the rows with a null in their key from a staging table to the rejects; return how many there were.
+    def _refuse_by_key(
+        self, staged: StagedFile, keys: Mapping[str, str], columns: Mapping[str, TableColumn], most: int
+    ) -> int:
+        """Move rows from a staging table to the rejects if their key is null, or if the table would change it.
 
         Args:
             staged: the staging table.
             keys: the columns of the key: name in the frame to name in the table.
+            columns: the columns of the table.
             most: how many rows may be refused.
 
+        Returns:
+            How many rows were refused.
+
         Raises:
-            ConfigError: more rows have no key.
+            ConfigError: more rows were refused.
         """
         has, refused = staged.encoding["types"], 0
         for name, column in keys.items():
-            where = f"WHERE {quoted(name)} IS NULL" if name in has else ""
-            found = self.session.rows(
-                f"SELECT {ORDINAL} FROM {self._own(staged.staged)} {where} ORDER BY {ORDINAL} LIMIT {most + 1}"
-            )
-            refused += len(found)
-            if refused > most:
-                raise ConfigError(
-                    f"More than {MOST_REFUSED} rows of one upsert into {self.name.qualified} were refused, the last"
-                    f" ones without a value in their key {column!r}; leave such rows out, or name another key."
-                )
-            for (ordinal,) in found:
-                self._refuse(staged, ordinal, f"The row has no value in {column!r}, the key of the upsert")
+            where = f"{quoted(name)} IS NULL" if name in has else "TRUE"
+            lacking = f"has no value in {column!r}, the key of the upsert"
+            refused += self._refuse_where(staged, where, lacking, most - refused)
+            if name in has and (changed := columns[column].changes(name, has[name])):
+                said = f"has a value that {column!r}, the key of the upsert, would round or cut"
+                refused += self._refuse_where(staged, changed, said, most - refused)
         return refused
+
+    def _refuse_where(self, staged: StagedFile, where: str, said: str, most: int) -> int:
+        found = self.session.rows(
+            f"SELECT {ORDINAL} FROM {self._own(staged.staged)} WHERE {where} ORDER BY {ORDINAL} LIMIT {most + 1}"
+        )
+        if len(found) > most:
+            raise ConfigError(
+                f"More than {MOST_REFUSED} rows of one upsert into {self.name.qualified} were refused; the last one"
+                f" {said}. Leave such rows out, or name another key."
+            )
+        for (ordinal,) in found:
+            self._refuse(staged, ordinal, f"The row {said}")
+        return len(found)
 
     def _keep_rejects(self, staged: StagedFile) -> None:
         names = ", ".join(ERROR_COLUMNS)

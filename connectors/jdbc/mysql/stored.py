@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.connectors.jdbc.mysql.columns import quoted
-from gluepot.connectors.jdbc.staging import Stored
+from gluepot.connectors.jdbc.staging import Stored, typed_columns
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_texts
-from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.frames.schema import choice_to_string
 
 _TYPES = {
     pa.int8(): "TINYINT",
@@ -93,7 +93,7 @@ def stored(batch: pa.RecordBatch) -> Stored:
     Args:
         batch: rows without those that are `unfit`.
     """
-    columns = [_stored(column) for column in columns_of(choice_to_string(without_nulls(batch)))]
+    columns = [_stored(column) for column in columns_of(choice_to_string(typed_columns(batch)))]
     arrays = [array for _, array, _ in columns]
     names = [name for name, _, _ in columns]
     return pa.RecordBatch.from_arrays(arrays, names=names), {name: kind for name, _, kind in columns}

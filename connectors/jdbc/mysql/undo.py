@@ -28,7 +28,8 @@ class Undo:
     Args:
         session: session of the transaction.
         name: the table.
-        kept: the kept staging tables, in order: the name of each, and the types of its columns.
+        kept: the kept staging tables, in order: the name of each, and the types of its columns; a column of nulls
+            has the type "", and is not in the staging table.
         first_number: the first number that AUTO_INCREMENT gave to the rows; 0 if it gave none.
     """
 
@@ -60,7 +61,7 @@ class Undo:
         rows = self._make(_ROWS, ", ".join(column.declared for column in written))
         into = ", ".join(quoted(column.name) for column in written)
         for table, types in self.kept:
-            values = ", ".join(quoted(name) if name in types else "NULL" for name in names)
+            values = ", ".join(quoted(name) if types.get(name) else "NULL" for name in names)
             self.session.run(f"INSERT INTO {rows} ({into}) SELECT {values} FROM {self.name.schema}.{table}")
         sums = self._make(_SUMS, "digest BINARY(32) PRIMARY KEY, times BIGINT NOT NULL")
         self.session.run(f"INSERT INTO {sums} SELECT {digest(written)}, COUNT(*) FROM {rows} GROUP BY 1")

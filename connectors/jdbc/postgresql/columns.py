@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.connectors.jdbc.keys import Family
+from gluepot.connectors.jdbc.postgresql.times import leaves, unheld
 from gluepot.core.errors import PermanentError
 from gluepot.frames.schema.glue_types import TIMESTAMP
 
@@ -39,6 +40,7 @@ _FAMILIES = {
     "timestamp": Family.TIMESTAMP,
     "timestamptz": Family.TIMESTAMP,
 }
+WHOLE = frozenset({"int2", "int4", "int8"})
 # Spark's precision and scale for a numeric without precision, or with more digits than a decimal can have.
 _WIDEST = (38, 18)
 
@@ -79,6 +81,11 @@ class Column:
         return name if self.type in _ARROW or self.type in _LISTS else f"{name}::text AS {name}"
 
     @property
+    def is_nested(self) -> str:
+        """The SQL that tells whether an array has several dimensions, which the driver would return as one."""
+        return f"coalesce(array_ndims({quoted(self.name)}) > 1, false)"
+
+    @property
     def _digits(self) -> tuple[int, int]:
         precision, scale = (self.typmod - 4) >> 16 & 0xFFFF, (self.typmod - 4) & 0x7FF
         return (precision, scale) if self.typmod >= 0 and 0 <= scale <= precision <= _WIDEST[0] else _WIDEST
@@ -97,14 +104,39 @@ def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
     return pa.schema([pa.field(column.name, column.arrow_type) for column in columns])
 
 
-def typed(batch: pa.RecordBatch, columns: Sequence[Column], schema: pa.Schema) -> pa.RecordBatch:
+def typed(batch: pa.RecordBatch, columns: Sequence[Column], schema: pa.Schema, relation: str) -> pa.RecordBatch:
     """Return a result's batch with the columns converted to their Arrow types.
 
+    Args:
+        batch: the result's columns.
+        columns: what they are.
+        schema: see `arrow_schema`.
+        relation: the table or query, for messages.
+
     Raises:
-        PermanentError: a value is not a number (NaN, infinity), or does not fit its type.
+        PermanentError: a number is NaN or infinite, a date or time is, or a value does not fit its type.
     """
-    arrays = [_cast(array, column) for array, column in zip(batch.columns, columns, strict=True)]
+    arrays = [_held(array, column, relation) for array, column in zip(batch.columns, columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def require_flat(batch: pa.RecordBatch, lists: Sequence[Column], relation: str) -> None:
+    """Check that no array has several dimensions.
+
+    Args:
+        batch: a result whose last columns are `Column.is_nested` of each array.
+        lists: the arrays.
+        relation: the table or query, for messages.
+
+    Raises:
+        PermanentError: an array has several dimensions.
+    """
+    for column, nested in zip(lists, batch.columns[batch.num_columns - len(lists) :], strict=True):
+        if pc.any(nested).as_py():
+            raise PermanentError(
+                f"Column {column.name} of {relation} has an array of several dimensions, which is not read as such;"
+                f" read a query with to_json({column.name})."
+            )
 
 
 def quoted(name: str) -> str:
@@ -117,7 +149,13 @@ def unquoted(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
-def _cast(array: pa.Array, column: Column) -> pa.Array:
+def _held(array: pa.Array, column: Column, relation: str) -> pa.Array:
+    if (value := unheld(array)) is not None:
+        kind = "date" if pa.types.is_date(leaves(array).type) else "timestamp"
+        raise PermanentError(
+            f"Column {column.name} of {relation} has {value}, which a {kind} cannot hold; leave such rows out, or read"
+            " a query that replaces the value."
+        )
     wanted = column.arrow_type
     if array.type == wanted:
         return array
@@ -125,7 +163,8 @@ def _cast(array: pa.Array, column: Column) -> pa.Array:
         return pc.cast(array, wanted)
     except pa.ArrowInvalid as error:
         raise PermanentError(
-            f"Column {column.name} has a value that is not a {wanted} ({error}); leave it out or cast it in a query."
+            f"Column {column.name} of {relation} has a value that is not a {wanted} ({error}); leave it out or cast it"
+            " in a query."
         ) from error
 
 

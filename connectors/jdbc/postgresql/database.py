@@ -10,7 +10,7 @@ from typing import cast
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.keys import Key, KeyColumn, Row
 from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts
-from gluepot.connectors.jdbc.postgresql.columns import Column, columns_of, quoted
+from gluepot.connectors.jdbc.postgresql.columns import WHOLE, Column, columns_of, quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
 from gluepot.connectors.jdbc.questions import count_by_key, count_of_rows, newest_row
 from gluepot.connectors.jdbc.relation import Query, Table, find_column
@@ -30,6 +30,13 @@ _PRIMARY_KEY = """
 SELECT a.attname::text AS name FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(number, place), pg_attribute a
 WHERE i.indrelid = $1::oid AND i.indisprimary AND a.attrelid = i.indrelid AND a.attnum = k.number ORDER BY k.place
 """
+
+_REMAINDER = "mod({0}, {1})"
+
+
+def _hash_of_text(value: str) -> str:
+    """Return SQL that computes an integer from a value of any type."""
+    return f"hashtextextended({value}::text, 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +77,21 @@ class PostgresqlRelation:
                 return []
             case RangePartitions(column, lower, upper, count):
                 return range_cuts(quoted(self._column(column, "partitionColumn").name), lower, upper, count)
-            case HashPartitions(field, expression, count):
-                hashed = expression
-                if field is not None:
-                    hashed = f"hashtextextended({quoted(self._column(field, 'hashfield').name)}::text, 0)"
-                return hash_cuts(str(hashed), count, "mod({0}, {1})")
+            case HashPartitions(None, expression, count):
+                return self._hash_cuts(str(expression), count)
+            case HashPartitions(field, _, count):
+                return hash_cuts(
+                    _hash_of_text(quoted(self._column(str(field), "hashfield").name)), count, _REMAINDER, whole=True
+                )
+
+    def _hash_cuts(self, expression: str, count: int) -> list[Sql]:
+        """Divide by the script's own expression; if it computes no number, by a hash of its text."""
+        (kind,) = columns_of(self.session.schema(f"SELECT ({expression}) AS share FROM {self.source}"))
+        if kind.type in WHOLE:
+            return hash_cuts(expression, count, _REMAINDER, whole=True)
+        if kind.type in {"numeric", "float4", "float8"}:
+            return hash_cuts(f"({expression})::numeric", count, _REMAINDER, whole=False)
+        return hash_cuts(_hash_of_text(f"({expression})"), count, _REMAINDER, whole=True)
 
     def quoted(self, names: Sequence[str]) -> list[str]:
         """Return names of columns, quoted for a statement."""

@@ -13,12 +13,26 @@ from gluepot.connectors.jdbc.sqlstates import AWAY, OF_THE_JOB
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 _WAIT_SECS = 5.0
+_OF_A_VALUE = ("22", "23514")  # data exceptions, and the check of a domain
 
 _ERROR = "ERROR:"
 _AFTER_STATEMENT = f"': {_ERROR}"
 # Where in the statement the error is, and the statement itself.
 _BESIDE = r"\n(?:LINE \d+:|CONTEXT:|QUERY:|\s*Query was:|\. SQLSTATE)"
 _MORE = r"\n(?:DETAIL|HINT):"
+
+
+class ValueRefused(ConfigError):
+    """The server refuses the value of a row.
+
+    Args:
+        message: see `ConfigError`.
+        said: what the server said.
+    """
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(message)
+        self.said = said
 
 
 @contextmanager
@@ -49,6 +63,8 @@ def translated(error: Error, endpoint: JdbcEndpoint, doing: str) -> EtlError:
         return TransientError(
             f"{where} did not work: {said}; start the server, or correct url, user and password", _WAIT_SECS
         )
+    if state.startswith(_OF_A_VALUE):
+        return ValueRefused(f"{where} did not work: {said} (SQLSTATE {state}); correct the value, or the column.", said)
     if state.startswith(OF_THE_JOB):
         return ConfigError(
             f"{where} did not work: {said} (SQLSTATE {state}); correct the name, the value or the right."

@@ -8,12 +8,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from gluepot.connectors.jdbc.postgresql.columns import columns_of, quoted
+from gluepot.connectors.jdbc.postgresql.columns import quoted
+from gluepot.connectors.jdbc.postgresql.moving import Moved, naming_values, require_unchanged_keys
 from gluepot.connectors.jdbc.postgresql.session import Session, session
 from gluepot.connectors.jdbc.postgresql.staging import StagingSink
-from gluepot.connectors.jdbc.postgresql.stored import TEXT
+from gluepot.connectors.jdbc.postgresql.stored import JSON, TEXT
+from gluepot.connectors.jdbc.postgresql.target import target_columns
 from gluepot.connectors.jdbc.publishing import COMMITS, KEPT_BATCHES, REJECTS, Published, TableName
-from gluepot.connectors.jdbc.staging import ERROR_COLUMNS, ORDINAL, match_column, merged_types, staging_prefix
+from gluepot.connectors.jdbc.staging import (
+    ERROR_COLUMNS,
+    UNTYPED_LIST,
+    match_column,
+    merged_types,
+    staging_prefix,
+    written_columns,
+)
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
@@ -159,7 +168,7 @@ class PostgresqlPublication:
             self.session.run(f"TRUNCATE {self.name.qualified}")
         self._require_whole(staged)
         if data:
-            self.session.run(self._insert(data))
+            self._insert(data)
         for one in staged:
             if one.rejects:
                 self._keep_rejects(one)
@@ -193,49 +202,24 @@ class PostgresqlPublication:
                 )
 
     def _create(self, types: Mapping[str, str]) -> None:
-        columns = [f"{quoted(name)} {kind}" for name, kind in types.items()]
+        columns = [f"{quoted(name)} {JSON if kind == UNTYPED_LIST else kind}" for name, kind in types.items()]
         if self.settings.mode is Mode.UPSERT and self.settings.keys:
             columns.append(f"PRIMARY KEY ({', '.join(map(quoted, self.settings.keys))})")
         self.session.run(f"CREATE TABLE {self.name.qualified} ({', '.join(columns)})")
 
-    def _insert(self, staged: Sequence[StagedFile]) -> str:
-        target = {
-            column.name: column.type
-            for column in columns_of(self.session.schema(f"SELECT * FROM {self.name.qualified}"))
-        }
-        declared = self._declared_types()
-        names = list(merged_types(staged, TEXT))
-        matched = {name: match_column(name, target, self.name.qualified) for name in names}
-        selects = []
-        for one in staged:
-            has = one.encoding["types"]
-            values = [
-                f"{quoted(name)}::{declared[matched[name]]}" if name in has else f"NULL::{declared[matched[name]]}"
-                for name in names
-            ]
-            asked = ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True))
-            selects.append(f"SELECT {asked}, {ORDINAL} FROM {self.name.schema}.{one.staged}")
-        rows = " UNION ALL ".join(selects)
-        given = ", ".join(map(quoted, names))
-        into = f"INSERT INTO {self.name.qualified} ({', '.join(quoted(matched[name]) for name in names)})"
-        if self.settings.mode is not Mode.UPSERT:
-            return f"{into} SELECT {given} FROM ({rows}) AS staged ORDER BY {ORDINAL}"
-        keys = [match_column(key, dict.fromkeys(names, ""), "the frame") for key in self._upsert_keys()]
-        by = ", ".join(map(quoted, keys))
-        newest = f"SELECT DISTINCT ON ({by}) {given} FROM ({rows}) AS staged ORDER BY {by}, {ORDINAL} DESC"
-        others = [quoted(matched[name]) for name in names if name not in keys]
-        change = (
-            f"DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in others)}" if others else "DO NOTHING"
-        )
-        return f"{into} {newest} ON CONFLICT ({', '.join(quoted(matched[key]) for key in keys)}) {change}"
-
-    def _declared_types(self) -> dict[str, str]:
-        rows = self.session.rows_bound(
-            "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute"
-            " WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped",
-            [self.name.qualified],
-        )
-        return {str(name): str(kind) for name, kind in rows}
+    def _insert(self, staged: Sequence[StagedFile]) -> None:
+        columns = target_columns(self.session, self.name.qualified)
+        filled = [name for name, column in columns.items() if column.fills_itself]
+        matched = written_columns(staged, TEXT, columns, self.name.qualified, filled)
+        fields = {field: columns[name] for field, name in matched.items()}
+        moved = Moved(self.name.qualified, self.name.schema, fields, staged)
+        keys: list[str] = []
+        if self.settings.mode is Mode.UPSERT:
+            keys = [match_column(key, matched, "the frame") for key in self._upsert_keys()]
+        with naming_values(self.session, moved):
+            if keys:
+                require_unchanged_keys(self.session, moved, keys)
+            self.session.run(moved.upsert(keys) if keys else moved.insert())
 
     def _upsert_keys(self) -> Sequence[str]:
         if self.settings.keys:

@@ -87,6 +87,13 @@ class Session:
             taken: int = cursor.adbc_ingest(table, rows, mode="append", db_schema_name=unquoted(schema))
             return taken
 
+    def begin_again(self) -> None:
+        """Roll the transaction back, and begin another one on the same connection."""
+        with mapped(self.endpoint, "A rollback"):
+            self.connection.rollback()
+        for setting in _SETTINGS:
+            self.run(setting)
+
     @contextmanager
     def _cursor(self) -> Iterator[dbapi.Cursor]:
         with mapped(self.endpoint, "A statement"), self.connection.cursor() as cursor:

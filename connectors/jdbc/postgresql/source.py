@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
-from gluepot.connectors.jdbc.postgresql.columns import Column, arrow_schema, typed
+from gluepot.connectors.jdbc.postgresql.columns import Column, arrow_schema, require_flat, typed
 from gluepot.connectors.jdbc.postgresql.session import session
 from gluepot.connectors.jdbc.sql import Sql, sql
 from gluepot.frames.chunk import Chunk
@@ -61,12 +61,15 @@ class PostgresqlSource:
 
         Raises:
             ConfigError: the table or one of its columns is gone, or the user may not read it.
-            PermanentError: a value does not fit its Arrow type.
+            PermanentError: a value does not fit its Arrow type, or an array has several dimensions.
             TransientError: the server cannot be reached.
         """
         schema = self.schema
-        asked = ", ".join(column.expression for column in self.columns)
+        relation = "the query" if self.source.startswith("(") else self.source
+        lists = [column for column in self.columns if pa.types.is_list(column.arrow_type)]
+        asked = ", ".join([*(column.expression for column in self.columns), *(one.is_nested for one in lists)])
         where = sql(" WHERE ", split.where) if split.where.parts else sql()
         with session(self.endpoint, snapshot=self.snapshot) as begun:
             for batch in begun.batches(sql(f"SELECT {asked} FROM {self.source}", where)):
-                yield Chunk(typed(batch, self.columns, schema))
+                require_flat(batch, lists, relation)
+                yield Chunk(typed(batch.select(range(len(self.columns))), self.columns, schema, relation))

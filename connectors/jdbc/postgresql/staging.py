@@ -14,7 +14,7 @@ import pyarrow as pa
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.postgresql.columns import quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
-from gluepot.connectors.jdbc.postgresql.stored import JSON, TEXT, stored
+from gluepot.connectors.jdbc.postgresql.stored import STAGED_AS, TEXT, stored
 from gluepot.connectors.jdbc.staging import Stored, noting, stage_rows
 from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import EtlError
@@ -48,7 +48,7 @@ class StagingSink:
         raised: list[Exception] = []
         try:
             with session(self.endpoint, reading=False) as begun:
-                tables = _UnloggedTables(begun, self.schema)
+                tables = _UnloggedTables(begun, self.schema, self.table)
                 return stage_rows(noting(chunks, raised), tables, key=self.key, target=self.table, task=task)
         except EtlError as error:
             if raised:  # the database's driver knows it only as text, and reports it as an error of its own
@@ -60,15 +60,15 @@ class StagingSink:
 class _UnloggedTables:
     session: Session
     schema: str
+    target: str
     ordinal_type: str = "int8"
     text_type: str = TEXT
 
     def stored(self, batch: pa.RecordBatch) -> Stored:
-        return stored(batch)
+        return stored(batch, self.target)
 
     def fill(self, name: str, types: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> int:
-        # JSON is sent as text, because the driver cannot send jsonb.
-        columns = ", ".join(f"{quoted(column)} {TEXT if kind == JSON else kind}" for column, kind in types.items())
+        columns = ", ".join(f"{quoted(column)} {STAGED_AS.get(kind, kind)}" for column, kind in types.items())
         self.session.run(f"CREATE UNLOGGED TABLE {self.schema}.{name} ({columns})")
         first = next(batches)
         reader = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))

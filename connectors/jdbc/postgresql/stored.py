@@ -5,9 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.connectors.jdbc.postgresql.times import unstored
+from gluepot.connectors.jdbc.staging import UNTYPED_LIST, typed_columns
+from gluepot.core.errors import PermanentError
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_texts
-from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.frames.schema import choice_to_string
 
 _TYPES = {
     pa.int8(): "int2",
@@ -27,21 +30,40 @@ _TYPES = {
 _SENT_AS = {pa.int8(): pa.int16(), pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
 JSON = "jsonb"
 TEXT = "text"
+STAGED_AS = {JSON: TEXT, UNTYPED_LIST: TEXT}
+"""Types that are staged as another one: as the text of their JSON, because the driver cannot send jsonb."""
 
 
-def stored(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, str]]:
+def stored(batch: pa.RecordBatch, table: str) -> tuple[pa.RecordBatch, dict[str, str]]:
     """Return the rows in the form in which they are sent, and PostgreSQL's type of each column.
 
     Structs, maps and lists of these become JSON texts. A choice becomes the text of its value. A column that has only
     nulls is left out.
+
+    Args:
+        batch: the rows.
+        table: the table that they go to, for messages.
+
+    Raises:
+        PermanentError: PostgreSQL cannot store a date or time.
     """
-    columns = [_stored(column) for column in columns_of(choice_to_string(without_nulls(batch)))]
+    columns = [_stored(column, table) for column in columns_of(choice_to_string(typed_columns(batch)))]
     arrays = [array for _, array, _ in columns]
     names = [name for name, _, _ in columns]
     return pa.RecordBatch.from_arrays(arrays, names=names), {name: kind for name, _, kind in columns}
 
 
-def _stored(column: Column) -> tuple[str, pa.Array, str]:
+def _stored(column: Column, table: str) -> tuple[str, pa.Array, str]:
+    name, array, kind = _sent(column)
+    if (value := unstored(array)) is not None:
+        raise PermanentError(
+            f"Column {name} of {table} cannot hold {value}: PostgreSQL's dates are in the years 4714 BC to 5874897;"
+            " correct the value, or filter the row out."
+        )
+    return name, array, kind
+
+
+def _sent(column: Column) -> tuple[str, pa.Array, str]:
     name, kind = column.field.name, column.field.type
     if (known := _TYPES.get(kind)) is not None:
         sent = _SENT_AS.get(kind)
@@ -53,4 +75,6 @@ def _stored(column: Column) -> tuple[str, pa.Array, str]:
         return name, column.array, f"numeric({kind.precision},{kind.scale})"
     if pa.types.is_list(kind) and (of := _TYPES.get(kind.value_type)) and kind.value_type not in _SENT_AS:
         return name, column.array, f"{of}[]"
+    if pa.types.is_list(kind) and pa.types.is_null(kind.value_type):
+        return name, json_texts(column), UNTYPED_LIST
     return name, json_texts(column), JSON if pa.types.is_nested(kind) else TEXT

@@ -20,6 +20,11 @@ SELECT a.attname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_n
 JOIN pg_attribute a ON a.attrelid = i.indexrelid
 WHERE i.indisprimary AND quote_ident(n.nspname) = %s AND quote_ident(c.relname) = %s ORDER BY a.attnum
 """
+# The default of an identity column is the function "identity" or "default_identity".
+_NUMBERED = """
+SELECT column_name FROM information_schema.columns
+WHERE quote_ident(table_schema) = %s AND quote_ident(table_name) = %s AND column_default LIKE '%%identity%%(%%'
+"""
 
 
 def find_table(begun: Session, name: str) -> TableName:
@@ -49,3 +54,8 @@ def columns_of(begun: Session, schema: str, table: str) -> Mapping[str, str]:
 def primary_key(begun: Session, name: TableName) -> tuple[str, ...]:
     """Return the columns of the primary key, which Redshift does not enforce; empty if there is none."""
     return tuple(str(column) for (column,) in begun.rows(_PRIMARY_KEY, [name.schema, name.table]))
+
+
+def numbered_columns(begun: Session, name: TableName) -> tuple[str, ...]:
+    """Return the identity columns of a table, for which Redshift takes no null."""
+    return tuple(str(column) for (column,) in begun.rows(_NUMBERED, [name.schema, name.table]))

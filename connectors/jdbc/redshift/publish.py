@@ -17,7 +17,7 @@ from gluepot.connectors.jdbc.publishing import COMMITS, Published, TableName
 from gluepot.connectors.jdbc.redshift import statements
 from gluepot.connectors.jdbc.redshift.actions import in_one_transaction, is_repeatable
 from gluepot.connectors.jdbc.redshift.authorization import authorization
-from gluepot.connectors.jdbc.redshift.catalog import columns_of, find_table, primary_key
+from gluepot.connectors.jdbc.redshift.catalog import columns_of, find_table, numbered_columns, primary_key
 from gluepot.connectors.jdbc.redshift.names import match, quoted, require_distinct
 from gluepot.connectors.jdbc.redshift.records import Records, create_tables, dump_receipt, load_receipt, receipts
 from gluepot.connectors.jdbc.redshift.session import Session, connection, transaction
@@ -164,6 +164,13 @@ class RedshiftPublication:
                 self.session.run(target.insert(stage))
             return
         keys = [match(name, target.columns, self.name.qualified) for name in self._upsert_keys()]
+        for query in filter(None, (target.changed_keys(stage, keys) for stage in stages)):
+            ((changed,),) = self.session.rows(query)
+            if changed:
+                raise ConfigError(
+                    f"{changed} rows for {self.name.qualified} have a value in {', '.join(keys)} that the table would"
+                    " round, and two keys could become one; cast the field, or change the column."
+                )
         self.session.run(target.newest(stages, keys))
         ((without,),) = self.session.rows(target.without_key(keys))
         if without:
@@ -203,6 +210,15 @@ class RedshiftPublication:
         names = list(merged_kinds([one.encoding["kinds"] for one in staged]))
         require_distinct(names, self.name.qualified)
         matched = {name: match(name, list(columns), self.name.qualified) for name in names}
+        # A column of nulls is written, too, unless the table lacks it or numbers it.
+        nulls = sorted({name for one in staged for name in one.encoding.get("nulls", ())} - {*names})
+        known = {name.lower() for name in columns}
+        counted = numbered_columns(self.session, self.name) if nulls else ()
+        for name in nulls:
+            if name.lower() in known:
+                column = match(name, list(columns), self.name.qualified)
+                if column not in counted and column not in matched.values():
+                    matched[name] = column
         return Target(self.name.qualified, self.name.table, columns, matched, self.options.truncates)
 
     def _load(self, staged: Sequence[StagedFile]) -> list[Stage]:

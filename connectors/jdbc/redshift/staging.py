@@ -96,6 +96,7 @@ class _Stage:
     seen: pa.Schema | None = None
     files: list[StagedFile] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
+    nulls: set[str] = field(default_factory=set)
     batches: list[pa.RecordBatch] = field(default_factory=list)
     collected_bytes: int = 0
 
@@ -109,6 +110,7 @@ class _Stage:
             if self.batches and made.kinds != self.kinds:
                 self.end_file()
             self.kinds = made.kinds
+            self.nulls.update(name for name in batch.schema.names if name not in made.kinds)
             self.batches.append(self._numbered(made.rows, made.count) if self._is_numbered(made.kinds) else made.rows)
             self.rows += made.count
             self.collected_bytes += memory_bytes(self.batches[-1])
@@ -127,7 +129,8 @@ class _Stage:
     def end_file(self) -> None:
         """Send the rows collected so far."""
         if self.batches:
-            encoding = {"kinds": self.kinds, "numbered": self._is_numbered(self.kinds)}
+            is_numbered = self._is_numbered(self.kinds)
+            encoding = {"kinds": self.kinds, "nulls": sorted(self.nulls), "numbered": is_numbered}
             self.files.append(self._sent(self.batches, encoding, rejects=False))
             self.batches, self.collected_bytes = [], 0
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gluepot.connectors.jdbc.redshift.names import quoted
-from gluepot.connectors.jdbc.redshift.types import converted, fingerprint, staged_type
+from gluepot.connectors.jdbc.redshift.types import converted, fingerprint, rounds, staged_type
 
 ORDINAL = "gluepot_ordinal"
 ROWS, AGAIN, GONE, HELD = "gluepot_rows", "gluepot_again", "gluepot_gone", "gluepot_held"
@@ -113,6 +113,19 @@ class Target:
             f" FROM ({self.selects(stages, ordinal=True)}) AS every_row"
         )
         return f"CREATE TEMP TABLE {ROWS} AS SELECT {names} FROM ({numbered}) AS numbered WHERE gluepot_nth = 1"
+
+    def changed_keys(self, stage: Stage, keys: Sequence[str]) -> str:
+        """Return the query for the number of rows of a stage whose key the table would round; empty if it never does.
+
+        Two such keys could become one.
+        """
+        fields = {column: field for field, column in self.matched.items() if field in stage.kinds}
+        conditions = []
+        for key in keys:
+            field = fields.get(key)
+            if field is not None and rounds(stage.kinds[field], self.types[key]):
+                conditions.append(f"{quoted(field)} <> {quoted(field)}::{self.types[key]}::{stage.kinds[field]}")
+        return f"SELECT COUNT(*) FROM {stage.table} WHERE {' OR '.join(conditions)}" if conditions else ""
 
     def without_key(self, keys: Sequence[str]) -> str:
         """Return the query for the number of rows that have a null in their key."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.connectors.jdbc.staging import typed_columns
 from gluepot.frames.chunk import ErrorRecord
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_bytes, json_texts
 from gluepot.frames.rows import plain_values
-from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.frames.schema import choice_to_string
 
 MOST_TEXT_BYTES = 65_535  # Redshift's VARCHAR
 MOST_BINARY_BYTES = 16_777_216  # Redshift's VARBYTE
@@ -76,7 +77,7 @@ def stored(batch: pa.RecordBatch) -> Stored:
 
     Rows with a text, a nested value or bytes that Redshift cannot hold are set aside.
     """
-    rows = choice_to_string(without_nulls(batch))
+    rows = choice_to_string(typed_columns(batch))
     columns = [_stored(column) for column in columns_of(rows)]
     kinds = {name: kind for name, _, kind in columns}
     made = pa.RecordBatch.from_arrays([array for _, array, _ in columns], names=list(kinds))
@@ -166,6 +167,21 @@ def converted(expression: str, kind: str, target: str, *, truncates: bool = Fals
             return f"JSON_PARSE({expression})"
         return f"{expression}::varchar::super" if kind in {"date", "timestamp"} else f"{expression}::super"
     return expression if kind == target or (kind == BINARY and is_binary(target)) else f"{expression}::{target}"
+
+
+def rounds(kind: str, target: str) -> bool:
+    """Whether a cast of a staged column to the type of the table's column may round a value."""
+    has_fractions = kind in {"real", "double precision", "timestamp"} or kind.startswith("numeric")
+    return (
+        has_fractions
+        and kind != target
+        and not is_text(target)
+        and target != SUPER
+        and target not in _WIDER.get(kind, ())
+    )
+
+
+_WIDER = {"real": {"double precision"}, "timestamp": {"timestamp without time zone", "timestamp with time zone"}}
 
 
 def is_text(target: str) -> bool:

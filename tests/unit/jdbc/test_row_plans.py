@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.jdbc.keys import Key
-from gluepot.connectors.jdbc.plan import hash_cuts, plan, plan_range, range_cuts
+from gluepot.connectors.jdbc.keys import Family, Key, KeyColumn
+from gluepot.connectors.jdbc.plan import hash_cuts, plan, plan_range, range_cuts, require_finite
 from gluepot.connectors.jdbc.state import JdbcState, state_of
 from gluepot.core.errors import CheckpointError, ConfigError
-from tests.unit.jdbc.sqlite_facts import DAY_AND_ID, SqliteFacts
+from tests.unit.jdbc.sqlite_facts import DAY_AND_ID, SqliteFacts, empty
 
 KEY = Key(DAY_AND_ID)
 BY_ID = Key(DAY_AND_ID[1:])
@@ -142,7 +144,7 @@ def test_tasks_share_the_rows_without_gap_or_overlap(rows, partitions, bounds):
     facts = SqliteFacts()
     facts.insert(*rows, (7, None))
     made = plan(facts, "t", Key(DAY_AND_ID[:1]), None, None)
-    shares = [hash_cuts("id", partitions, "({0} % {1})"), range_cuts("id", *sorted(bounds), partitions)]
+    shares = [hash_cuts("id", partitions, "({0} % {1})", whole=True), range_cuts("id", *sorted(bounds), partitions)]
     for cuts in shares:
         read = [
             row
@@ -152,3 +154,36 @@ def test_tasks_share_the_rows_without_gap_or_overlap(rows, partitions, bounds):
             )
         ]
         assert sorted(read, key=str) == sorted([*rows, (7, None)], key=str)
+
+
+@given(
+    numbers=st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**60), 2**60)),
+    partitions=st.integers(1, 5),
+)
+def test_fractions_and_large_numbers_belong_to_exactly_one_task(numbers, partitions):
+    connection = empty()
+    connection.create_function("remainder", 2, lambda value, by: None if value is None else math.fmod(value, by))
+    connection.executemany("INSERT INTO t VALUES (?, ?)", [(n, nth) for nth, n in enumerate(numbers)])
+    cuts = hash_cuts("day", partitions, "remainder({0}, {1})", whole=False)
+    wheres = [where.render(str) for where in cuts] or ["1 = 1"]
+    read = [nth for where in wheres for (nth,) in connection.execute(f"SELECT id FROM t WHERE {where}")]
+    assert sorted(read) == [*range(len(numbers))]
+
+
+def test_a_number_without_a_remainder_belongs_to_the_last_task():
+    # SQLite takes NaN for null, so this is a text, which it finds larger than each number, as PostgreSQL does with NaN.
+    connection = empty()
+    connection.execute("INSERT INTO t VALUES ('NaN', 1)")
+    connection.create_function("remainder", 2, lambda value, _: value)
+    cuts = [where.render(str) for where in hash_cuts("day", 3, "remainder({0}, {1})", whole=False)]
+    assert [connection.execute(f"SELECT count(*) FROM t WHERE {one}").fetchone()[0] for one in cuts] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("text", ["infinity", "-infinity", "NaN"])
+@pytest.mark.parametrize("kind", ["timestamptz", "date", "numeric", "float8"])
+def test_a_bookmark_does_not_reach_a_value_after_which_nothing_is_new(text, kind):
+    family = {"numeric": Family.NUMBER, "date": Family.DATE, "timestamptz": Family.TIMESTAMP}.get(kind, Family.OTHER)
+    key = Key((KeyColumn("at", kind, family),))
+    with pytest.raises(ConfigError, match=f"The bookmark key at of t has the value '{text}'"):
+        require_finite("t", key, (text,))
+    require_finite("t", Key((KeyColumn("name", "text", Family.OTHER),)), (text,))

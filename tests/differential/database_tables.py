@@ -1,0 +1,234 @@
+"""Random tables and rows for databases: how a frame has a value, and how the database's own client writes it."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+from tests.differential import cast_values
+
+Make = Callable[[Random], Any]
+US, UTC_US = pa.timestamp("us"), pa.timestamp("us", "UTC")
+
+# A null in a record stays a null, also where the column has a default.
+_DEFAULTS = {
+    **dict.fromkeys(("smallint", "int", "integer", "bigint", "double", "double precision"), " DEFAULT 5"),
+    **dict.fromkeys(("varchar(3)", "varchar(9)", "varchar(30)", "char(3)", "text"), " DEFAULT 'df'"),
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form that values of a column have in a frame.
+
+    Args:
+        arrow: the type in the frame.
+        sent: the database's name of the type as which its own client sends the value; empty for a literal.
+        make: makes a value.
+        plain: makes the value that the client sends of the value in the frame.
+    """
+
+    arrow: pa.DataType
+    sent: str
+    make: Make
+    plain: Callable[[Any], Any] = lambda value: value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a random table."""
+
+    name: str
+    declared: str
+    form: Form
+    is_key: bool = False
+
+
+@dataclass
+class Table:
+    """A random table and the rows that are written to it.
+
+    Args:
+        columns: the columns that the rows have.
+        more: definitions of other columns.
+        mode: `append`, `overwrite` or `upsert`.
+        rows: the rows, with None for null.
+        cuts: the rows as they are cut into writes, tasks and batches.
+    """
+
+    columns: Sequence[Column]
+    more: Sequence[str]
+    mode: str
+    rows: list[dict[str, Any]]
+    cuts: list[list[list[pa.RecordBatch]]] = field(default_factory=list)
+
+    @property
+    def keys(self) -> list[str]:
+        return [column.name for column in self.columns if column.is_key]
+
+    def definition(self, quoted: Callable[[str], str]) -> str:
+        """The columns in a CREATE TABLE statement."""
+        parts = [
+            f"{quoted(one.name)} {one.declared}{' NOT NULL' if one.is_key else _DEFAULTS.get(one.declared.lower(), '')}"
+            for one in self.columns
+        ]
+        if self.keys:
+            parts.append(f"PRIMARY KEY ({', '.join(map(quoted, self.keys))})")
+        return ", ".join([*parts, *self.more])
+
+    def __str__(self) -> str:
+        columns = ", ".join(f"{one.name} {one.declared} from {one.form.arrow}" for one in self.columns)
+        sizes = [[[one.num_rows for one in task] for task in write] for write in self.cuts]
+        rows = [tuple(row.values()) for row in self.rows]
+        return f"{self.mode} into ({columns}; {'; '.join(self.more)}) by {self.keys} in cuts {sizes}: {rows}"
+
+
+def random_table(
+    random: Random, types: Mapping[str, Sequence[Form]], keys: Sequence[str], more: Sequence[str]
+) -> Table:
+    """Return a table with random columns and rows, the rows not cut yet."""
+    mode = random.choice(["append", "overwrite", "upsert"])
+    key_count = random.choice([1, 1, 2]) if mode == "upsert" else random.choice([0, 1])
+    names = _names(random)
+    columns = [_column(random, next(names), random.choice(keys), types, is_key=True) for _ in range(key_count)]
+    columns += [_column(random, next(names), random.choice([*types]), types) for _ in range(random.randint(1, 4))]
+    rows = []
+    for _ in range(random.choice([1, 2, 3, 6])):
+        row = {one.name: None if random.random() < 0.3 else one.form.make(random) for one in columns}
+        rows.append({**row, **{one.name: one.form.make(random) for one in columns if one.is_key}})
+    for _ in range(random.randrange(4) if mode == "upsert" else 0):
+        source = random.choice(rows)
+        rows.append({**random.choice(rows), **{one.name: source[one.name] for one in columns if one.is_key}})
+    return Table(columns, random.sample(more, random.randrange(len(more) + 1)), mode, rows)
+
+
+def cut(random: Random, table: Table, *, most_writes: int = 3) -> list[list[list[pa.RecordBatch]]]:
+    """Return the rows cut at random into writes, tasks and batches.
+
+    A column that is null in all rows of a batch often has no type, as after JSON. An overwrite is one write.
+    """
+    writes = 1 if table.mode == "overwrite" else random.randint(1, most_writes)
+    return [
+        [[_batch(random, table, rows) for rows in _cut(random, of_task, 2)] for of_task in _cut(random, of_write, 2)]
+        for of_write in _cut(random, table.rows, writes)
+    ]
+
+
+def _cut(random: Random, rows: Sequence[Any], most: int) -> list[Sequence[Any]]:
+    ends = sorted({len(rows), *(random.randint(1, len(rows)) for _ in range(most - 1))})
+    return [rows[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _batch(random: Random, table: Table, rows: Sequence[dict[str, Any]]) -> pa.RecordBatch:
+    arrays = []
+    for column in table.columns:
+        values = [row[column.name] for row in rows]
+        without_type = all(value is None for value in values) and random.random() < 0.7
+        arrays.append(pa.array(values, _bare(values, column.form.arrow) if not without_type else pa.null()))
+    return pa.RecordBatch.from_arrays(arrays, [column.name for column in table.columns])
+
+
+def _bare(values: Sequence[Any], kind: pa.DataType) -> pa.DataType:
+    """A list whose elements are all null has elements without a type."""
+    is_bare = pa.types.is_list(kind) and not any(one is not None for value in values for one in value or ())
+    return pa.list_(pa.null()) if is_bare else kind
+
+
+def _names(random: Random) -> Iterator[str]:
+    given = ["id", "Name", "order", "a b", 'q"q', "ünï", "CODE", "x1", "select", "k-1"]
+    random.shuffle(given)
+    yield from given
+
+
+def _column(
+    random: Random, name: str, declared: str, types: Mapping[str, Sequence[Form]], is_key: bool = False
+) -> Column:
+    return Column(name, declared, random.choice(types[declared][: 1 if is_key else None]), is_key)
+
+
+def texts(*values: str, wrong: str = "") -> Form:
+    """Texts that the server reads, and rarely one that it refuses."""
+    return Form(pa.string(), "", lambda random: wrong if wrong and random.random() < 0.04 else random.choice(values))
+
+
+def word(most: int) -> Make:
+    """Make a text that is rarely longer than a column takes."""
+    letters = string.ascii_letters + " é漢'\"\\,{}"
+
+    def make(random: Random) -> str:
+        length = most + random.randint(1, 3) if random.random() < 0.03 else random.randint(0, most)
+        return "".join(random.choice(letters) for _ in range(length))
+
+    return make
+
+
+def one_of(*values: Any) -> Make:
+    """Make one of these values."""
+    return lambda random: random.choice(values)
+
+
+def whole(bits: int) -> Make:
+    """Make an integer of some bits, often at their ends."""
+    return cast_values.integer(bits)
+
+
+def day(random: Random) -> date:
+    """Make a date that Python has."""
+    return date.fromordinal(random.choice([1, date.max.toordinal(), random.randint(1, date.max.toordinal())]))
+
+
+def moment(random: Random) -> datetime:
+    """Make a timestamp that Python has."""
+    micros = random.choice([0, 1, 999_999, 500_000, random.randrange(10**6)])
+    return datetime(1, 1, 2) + timedelta(
+        days=random.randrange(3_652_000), seconds=random.randrange(86_400), microseconds=micros
+    )
+
+
+def zoned(random: Random) -> datetime:
+    """Make a timestamp in UTC."""
+    return moment(random).replace(tzinfo=UTC)
+
+
+def of_list(make: Make) -> Make:
+    """Make a list with some nulls."""
+    return lambda random: [None if random.random() < 0.3 else make(random) for _ in range(random.choice([0, 1, 2, 4]))]
+
+
+def number(random: Random) -> float:
+    """Make a double."""
+    return cast_values.double(random)
+
+
+def small(random: Random) -> float:
+    """Make a double that an integer holds after rounding."""
+    return random.choice([0.5, 1.5, -2.5, 7.0, random.uniform(-1000, 1000)])
+
+
+def amount(precision: int, scale: int) -> Make:
+    """Make a decimal."""
+    return lambda random: Decimal(cast_values.decimal(precision, scale)(random))
+
+
+def document(random: Random) -> dict[str, Any]:
+    """Make a struct."""
+    return {"n": random.choice([None, 1, 2]), "t": random.choice([None, "a", "q\"'"])}
+
+
+DOCUMENT = pa.struct([("n", pa.int64()), ("t", pa.string())])
+
+
+def json_text(value: Any) -> str | None:
+    """The JSON of a struct, whose null fields are left out."""
+    if value is None:
+        return None
+    kept = {name: one for name, one in value.items() if one is not None} if isinstance(value, dict) else value
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))

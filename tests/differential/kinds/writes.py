@@ -326,7 +326,7 @@ def _read_back(spark: Any, write: Write, target: Path) -> str:
         # ORC's reader takes a batch that begins with -0.0 and goes on with 0.0 for one value that repeats.
         return "\n".join(sorted(rows.replace(_MINUS_ZERO, _ZERO).split("\n"))) if write.format == "orc" else rows
     except Exception as failed:  # noqa: BLE001  any failure of a read
-        return f"{type(failed).__name__} {_PATH.sub('TARGET', str(failed))[:60]}"
+        return f"{type(failed).__name__} {_OBJECT.sub('o', _PATH.sub('TARGET', str(failed)))[:60]}"
 
 
 def _content(target: Path, write: Write) -> dict[str, Any]:

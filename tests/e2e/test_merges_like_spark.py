@@ -18,7 +18,7 @@ from gluepot.servers import jars
 from tests.e2e.jobs import SCRIPTS
 
 ROOT = Path(__file__).parents[2]
-SEED = 100
+SEED = 1
 
 
 WAYS = [

@@ -27,7 +27,7 @@ from tests.differential.registry import NAMES, kind
 MOST_DIFFERENCES = 25
 
 
-def _session(names: list[str]) -> Callable[[], Any]:
+def session(names: list[str]) -> Callable[[], Any]:
     """Return what starts Spark when the first kind needs it; most kinds do not need Java."""
 
     @cache
@@ -62,7 +62,7 @@ def compare(
     """
     kinds = {name: kind(name) for name in names}
     totals = {name: Round() for name in names}
-    spark = _session(names)
+    spark = session(names)
     ends = time.monotonic() + secs
     seed = first_seed
     running = list(names)

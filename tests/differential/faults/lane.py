@@ -25,9 +25,9 @@ def _run(arguments: list[str]) -> int:
 
 def main() -> None:
     """Serve runs until the input ends."""
-    from tests.differential.__main__ import _spark
+    from tests.differential.__main__ import session
 
-    _spark()
+    session([])()
     for line in sys.stdin:
         copy = os.fork()
         if not copy:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gluepot.connectors.files.formats.parquet.dictionaries import repeated_columns
-from gluepot.connectors.files.formats.parquet.statistics import columns_with_statistics, float_columns
+from gluepot.connectors.files.formats.parquet.statistics import statistics_without_floats
 from gluepot.core.disk import used_bytes
 from gluepot.core.errors import PermanentError
 from gluepot.engine.task import good_rows
@@ -388,7 +388,7 @@ class _OpenFile:
             version="2.6",
             use_dictionary=repeated_columns(rows.to_batches()[0]),
             compression="none" if in_memory else "lz4",
-            write_statistics=columns_with_statistics(rows.schema, float_columns(rows.schema)),
+            write_statistics=statistics_without_floats(rows.schema),
             store_schema=False,
         )
 

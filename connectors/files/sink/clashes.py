@@ -35,7 +35,7 @@ def without_clashes(batch: pa.RecordBatch, taken: Collection[str] = ()) -> pa.Re
         batch: any rows.
         taken: names that no column may have, in any case: the partition keys.
     """
-    if not _clashes(batch.schema.names, taken) and not any(clash_within(field.type) for field in batch.schema):
+    if not _clashes(batch.schema.names, taken) and not any(_clash_within(field.type) for field in batch.schema):
         return batch
     return batch_of(_renamed(columns_of(batch), taken), batch.num_rows)
 
@@ -64,7 +64,7 @@ def names_within(kind: pa.DataType, known: Mapping[Path, str], earlier: pa.DataT
         known: names from an earlier call.
         earlier: the type that the column had then; None if it is new.
     """
-    if not clash_within(kind):
+    if not _clash_within(kind):
         return {}
     return dict(_names_within(kind, known, earlier, ()))
 
@@ -80,11 +80,9 @@ def renamed_within(column: Column, names: Mapping[Path, str], path: Path = ()) -
         return struct_column(column.field.name, children, len(column.array), validity(column.array))
     if pa.types.is_map(kind):
         return with_map_values(column, renamed_within(map_values_of(column), names, (*path, _INNER)))
-    return (
-        with_items(column, renamed_within(items_of(column), names, (*path, _INNER)))
-        if pa.types.is_list(kind)
-        else column
-    )
+    if pa.types.is_list(kind):
+        return with_items(column, renamed_within(items_of(column), names, (*path, _INNER)))
+    return column
 
 
 def paths_within(kind: pa.DataType, path: Path = ()) -> Iterator[Path]:
@@ -127,13 +125,12 @@ def _clashes(names: Sequence[str], taken: Collection[str] = ()) -> bool:
     return len({name.lower() for name in (*names, *taken)}) < len(names) + len(taken)
 
 
-def clash_within(kind: pa.DataType) -> bool:
-    """Tell whether names inside of a column differ by case only."""
+def _clash_within(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
-        return _clashes([field.name for field in kind]) or any(clash_within(field.type) for field in kind)
+        return _clashes([field.name for field in kind]) or any(_clash_within(field.type) for field in kind)
     if pa.types.is_map(kind):
-        return clash_within(kind.item_type)
-    return pa.types.is_list(kind) and clash_within(kind.value_type)
+        return _clash_within(kind.item_type)
+    return pa.types.is_list(kind) and _clash_within(kind.value_type)
 
 
 def _renamed(columns: Sequence[Column], taken: Collection[str] = ()) -> list[Column]:
@@ -143,7 +140,7 @@ def _renamed(columns: Sequence[Column], taken: Collection[str] = ()) -> list[Col
 
 def _within(column: Column) -> Column:
     kind = column.field.type
-    if not clash_within(kind):
+    if not _clash_within(kind):
         return column
     if pa.types.is_struct(kind):
         children = _renamed(children_of(column))

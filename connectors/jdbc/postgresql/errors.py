@@ -23,16 +23,7 @@ _MORE = r"\n(?:DETAIL|HINT):"
 
 
 class ValueRefused(ConfigError):
-    """The server refuses the value of a row.
-
-    Args:
-        message: see `ConfigError`.
-        said: what the server said.
-    """
-
-    def __init__(self, message: str, said: str) -> None:
-        super().__init__(message)
-        self.said = said
+    """The server refuses the value of a row."""
 
 
 @contextmanager
@@ -64,7 +55,7 @@ def translated(error: Error, endpoint: JdbcEndpoint, doing: str) -> EtlError:
             f"{where} did not work: {said}; start the server, or correct url, user and password", _WAIT_SECS
         )
     if state.startswith(_OF_A_VALUE):
-        return ValueRefused(f"{where} did not work: {said} (SQLSTATE {state}); correct the value, or the column.", said)
+        return ValueRefused(f"{where} did not work: {said} (SQLSTATE {state}); correct the value, or the column.")
     if state.startswith(OF_THE_JOB):
         return ConfigError(
             f"{where} did not work: {said} (SQLSTATE {state}); correct the name, the value or the right."

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gluepot.connectors.files.formats.parquet.statistics import columns_with_statistics, float_columns
+from gluepot.connectors.files.formats.parquet.statistics import statistics_without_floats
 from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.rows import Keys, Mask, Pairs, Source, changed, condition_columns, fitted, matches
 from gluepot.connectors.lake.merging.statement import Merge
@@ -199,7 +199,7 @@ class Writer:
                 compression=self.layout.compression,
                 store_schema=False,
                 store_decimal_as_integer=True,
-                write_statistics=columns_with_statistics(rows.schema, float_columns(rows.schema)),
+                write_statistics=statistics_without_floats(rows.schema),
             )
         self._open.write_table(rows, row_group_size=rows.num_rows)
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from gluepot.connectors.files.formats.parquet.statistics import columns_with_statistics, float_columns
+from gluepot.connectors.files.formats.parquet.statistics import statistics_without_floats
 from gluepot.engine import row_folders
 from gluepot.engine.native.sources import class_of
 from gluepot.engine.native.types import translated_kind
@@ -65,6 +65,5 @@ def _written(spark: SparkSession, leaf: Any, folder: str) -> str:
     numbered = rows.toDF(*(f"c{at}" for at in range(len(rows.columns))))
     kept = [one.name for one in numbered.schema if translated_kind(one.dataType.jsonValue())]
     table = numbered.select(kept).toArrow()
-    statistics = columns_with_statistics(table.schema, float_columns(table.schema))
-    pq.write_table(table, path, compression="none", write_statistics=statistics)
+    pq.write_table(table, path, compression="none", write_statistics=statistics_without_floats(table.schema))
     return path

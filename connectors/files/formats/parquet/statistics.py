@@ -62,6 +62,11 @@ def columns_with_statistics(schema: pa.Schema, without: Collection[str]) -> bool
     return [path for path, _ in _leaves(schema) if path not in without]
 
 
+def statistics_without_floats(schema: pa.Schema) -> bool | list[str]:
+    """Return the `write_statistics` of pyarrow's writer for a file whose later rows may have NaN in any column."""
+    return columns_with_statistics(schema, float_columns(schema))
+
+
 def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.Array]]:
     return leaves_of(pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema))
 

@@ -14,11 +14,8 @@ from gluepot.connectors.files.sink.clashes import Path, names_within, new_names
 from gluepot.frames.schema import is_storable, merge_fields, storable_field
 from gluepot.frames.schema.integers import unmarked_field
 
-_ORIGIN, _BESIDE, _NAMES = (
-    b"gluepot.origin",
-    b"gluepot.beside",
-    b"gluepot.names",
-)  # metadata of fields, beside that of a choice
+# Metadata of fields, beside that of a choice.
+_ORIGIN, _BESIDE, _NAMES = b"gluepot.origin", b"gluepot.beside", b"gluepot.names"
 PLAIN = ""
 RESCUED = "rescued"
 

@@ -10,12 +10,16 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 import psutil
 
 from benchmarks.side import Drain
 
 SAMPLE_SECS = 0.1
+BEFORE = "before"
+"""The side that runs another version of this project."""
+BEFORE_HELP = "a checkout of an earlier version, set up, to compare with in place of the others"
 
 
 @dataclass
@@ -37,13 +41,21 @@ class Side:
     rss_bytes: list[list[int]] = field(default_factory=list)
 
     @classmethod
-    def start(cls, name: str, module: str, *arguments: str) -> Side:
-        """Start a side and wait until its Spark is up."""
+    def start(cls, name: str, module: str, *arguments: str, checkout: Path | None = None) -> Side:
+        """Start a side and wait until its Spark is up.
+
+        Args:
+            name: for the table.
+            module: what the process runs.
+            arguments: of the module.
+            checkout: the folder of another version of this project, with its own `.venv`, whose code runs.
+        """
         process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [str(checkout / ".venv/bin/python") if checkout else sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            cwd=checkout,
         )
         side = cls(name, process)
         side._answer()
@@ -128,4 +140,4 @@ def _cpu_secs(pid: int) -> float:
 
 def ratio(ours: Sequence[float], other: Sequence[float]) -> float:
     """Return the median, over the pairs, of how many times as much the other side takes."""
-    return round(statistics.median(b / a for a, b in zip(ours, other, strict=True)), 2)
+    return round(statistics.median(b / a for a, b in zip(ours, other, strict=True)), 3)

@@ -21,7 +21,7 @@ from benchmarks.delayed import Delay, delayed
 from benchmarks.drain.odd_shapes import ODD_SHAPES
 from benchmarks.drain.shapes import SHAPES
 from benchmarks.gateway import S3Gateway
-from benchmarks.paired import Side, ratio
+from benchmarks.paired import BEFORE, BEFORE_HELP, Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import preload
 from benchmarks.trial import parser_for, rounded, sums, trial
@@ -103,6 +103,7 @@ def main() -> int:
         help="stock and stock-jvm by default, several allowed; "
         + "; ".join(f"{name}: {one}" for name, one in RIVALS.items()),
     )
+    parser.add_argument("--before", type=Path, help=BEFORE_HELP)
     parser.add_argument(
         "--executors",
         type=int,
@@ -135,7 +136,7 @@ def main() -> int:
 def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], int]:
     """Run all rounds; return the sides with their times, ours first, and the bytes of the records."""
     shape = {**SHAPES, **ODD_SHAPES}[asked.events]
-    names = dict.fromkeys(asked.against or ["stock", "stock-jvm"])
+    names = dict.fromkeys(asked.against or ([] if asked.before else ["stock", "stock-jvm"]))
     with (
         Broker(folder / "kafka") as broker,
         _s3(folder) if S3_WAYS.keys() & names.keys() else nullcontext(Delay("")) as delay,
@@ -150,6 +151,9 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
             else Side.start(name, f"benchmarks.drain.{name.replace('-', '_')}", *arguments)
             for name in names
         ]
+        if asked.before:
+            checkout = asked.before.resolve()
+            rivals.append(Side.start(BEFORE, "benchmarks.drain.ours", *arguments, checkout=checkout))
         sides = [ours, *rivals]
         seen: set[tuple[object, ...]] = set()
 

@@ -25,6 +25,7 @@ from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from awsglue.visual.methods import VisualTransforms
+from awsglue.writing import rejects_of_frame
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.frames.transforms import (
@@ -91,7 +92,9 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         given = pipeline.input
         if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
             return in_session(self._spark, given.frame)
-        return in_session(self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema()))
+        return in_session(
+            self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema(), rejects_of_frame())
+        )
 
     def schema(self) -> StructType:
         """Return the schema in Glue's types, including choices. Reads all records if the schema depends on them."""
@@ -482,7 +485,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         return DynamicFrame(make, self.glue_ctx, name or call.ctx or self.name, call, own_steps=0)
 
     def _side(self, keys: str | Sequence[str]) -> shuffled_steps.Side:
-        return shuffled_steps.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys))
+        return shuffled_steps.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys), rejects_of_frame())
 
     def _asked(
         self,

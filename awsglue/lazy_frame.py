@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from awsglue.calls import Call
+from awsglue.writing import rejects_of_frame
 from gluepot.engine import execute, row_frames
 from gluepot.engine.execute import ErrorCounts
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RowsInFiles, SplitInput
@@ -89,7 +90,7 @@ class LazyFrame:
         if pipeline.kept is not None:
             found = self._row_frame or pipeline.kept.row_frame(pipeline.steps)
         elif isinstance(pipeline.input, SplitInput) and self._static_schema() is None:
-            found = self._row_frame or row_frames.read_into_files(self._spark, pipeline)
+            found = self._row_frame or row_frames.read_into_files(self._spark, pipeline, rejects_of_frame())
         else:
             return None
         self._row_frame = found

@@ -281,6 +281,8 @@ class Manifest:
             first, None if the previous batch is not tracked.
         mode: what the write does with existing rows; empty if the target is not a database.
         actions: text that is equal for equal keys of an upsert and equal statements of the script around the write.
+        rejects_root: URL of the folder with those rejected records of the batch that no table keeps; empty if there may
+            be none.
     """
 
     key: CommitKey
@@ -292,6 +294,7 @@ class Manifest:
     previous: int | None = None
     mode: str = ""
     actions: str = ""
+    rejects_root: str = ""
 
     @property
     def rows_digest(self) -> str:

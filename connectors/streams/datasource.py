@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 
 from gluepot.connectors.contracts import Planner, StreamSource
 from gluepot.connectors.streams.handover import OPTION, Handover
-from gluepot.connectors.streams.rejects import RejectsAside, rejects_root
+from gluepot.connectors.streams.rejects import RangeNames, RejectsAside, rejects_root
 from gluepot.connectors.streams.shape import arrow_schema, as_json, to_arrow
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint
@@ -127,7 +127,7 @@ def _raw_batches(source: StreamSource, wanted: SourceRange) -> Iterator[RawBatch
 
 def _decode(source: StreamSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
     added = source.shape.added.names
-    with RejectsAside(partition.rejects_root, partition.wanted) as rejects:
+    with RejectsAside(partition.rejects_root, RangeNames(partition.wanted)) as rejects:
         for raw in marked(_raw_batches(source, partition.wanted)):
             chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
             rejects.add(chunk.errors)

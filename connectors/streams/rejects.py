@@ -1,8 +1,7 @@
-"""Files of the records that could not be decoded into Spark rows.
+"""Files of rejected records that no table keeps, because their rows become a DataFrame or are sent as records.
 
-A read task does not know the target table, so the files lie below the query's checkpoint, or in the folder that the
-read option `rejectsPath` names. Their names come from the range, so a retry, or a second action on the same DataFrame,
-writes the same files again.
+The task that rejects such a record does not know a target table. The files of a stream lie below the query's
+checkpoint, or in the folder that the read option `rejectsPath` names.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import pyarrow as pa
 
@@ -22,6 +21,7 @@ from gluepot.frames.chunk import ErrorRecord
 from gluepot.frames.sizes import memory_bytes
 
 FOLDER = "gluepot/rejects"
+SUFFIX = ".rejects"
 # Bounds the memory of a task: a further file takes the records beyond this size.
 FILE_BYTES = 16 << 20
 
@@ -79,23 +79,58 @@ def _files(root: str, wanted: SourceRange) -> Iterator[bytes]:
 
 def _key(wanted: SourceRange, number: int) -> str:
     further = f".{number}" if number else ""
-    return f"{wanted.stream}-{wanted.shard}-{wanted.start}-{wanted.end}{further}.rejects"
+    return f"{wanted.stream}-{wanted.shard}-{wanted.start}-{wanted.end}{further}{SUFFIX}"
+
+
+class RejectsNames(Protocol):
+    """Names the files of one task. A second action on the same DataFrame writes the same files again."""
+
+    def key(self, number: int, *, is_whole: bool) -> str:
+        """Return the name of the task's n-th file.
+
+        Args:
+            number: counts from 0.
+            is_whole: whether the task has read its whole input; Spark ends the tasks of a LIMIT early.
+        """
+
+    @property
+    def text(self) -> str:
+        """What the records are part of, for the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeNames:
+    """Names the files of a range of a stream."""
+
+    wanted: SourceRange
+
+    def key(self, number: int, *, is_whole: bool) -> str:  # noqa: ARG002, D102  a range that is cut off has no file
+        return _key(self.wanted, number)
+
+    @property
+    def text(self) -> str:  # noqa: D102
+        return f"{self.wanted.stream}-{self.wanted.shard} {self.wanted.start}-{self.wanted.end}"
 
 
 class RejectsAside:
-    """The files of one range. Leaving the context without an error completes them and logs the number of records.
+    """The files of one task. Leaving the context without an error completes them and logs the number of records.
 
     Args:
         root: their folder; if None, the records are left out with a warning.
-        wanted: the range.
+        names: names them.
         file_bytes: size in memory at which records are written to a file.
+        keeps_partial: whether to complete the files if the task ends before it has read its whole input.
     """
 
-    def __init__(self, root: str | None, wanted: SourceRange, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(
+        self, root: str | None, names: RejectsNames, file_bytes: int = FILE_BYTES, *, keeps_partial: bool = False
+    ) -> None:
         self._root = root
-        self._wanted = wanted
+        self._names = names
         self._file_bytes = file_bytes
+        self._keeps_partial = keeps_partial
         self._gathered: list[pa.RecordBatch] = []
+        self._gathered_bytes = 0
         self._files = 0
         self._by_reason: Counter[str] = Counter()
 
@@ -106,8 +141,10 @@ class RejectsAside:
         self._by_reason.update(error.reason for error in errors)
         if self._root is None:
             return
-        self._gathered.append(dump_errors(errors))
-        if sum(memory_bytes(batch) for batch in self._gathered) >= self._file_bytes:
+        batch = dump_errors(errors)
+        self._gathered.append(batch)
+        self._gathered_bytes += memory_bytes(batch)
+        if self._gathered_bytes >= self._file_bytes:
             self._write(self._root)
 
     def __enter__(self) -> Self:
@@ -116,19 +153,60 @@ class RejectsAside:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is not None or not self._by_reason:
+        is_cut_off = isinstance(error, GeneratorExit) and self._keeps_partial
+        if not self._by_reason or not (error is None or is_cut_off):
             return
         if self._root is not None and self._gathered:
-            self._write(self._root)
+            self._write(self._root, is_whole=error is None)
         configure_once()  # A worker is a separate process.
-        range_text = f"{self._wanted.stream}-{self._wanted.shard} {self._wanted.start}-{self._wanted.end}"
         kept = self._root or "nowhere: the read has no checkpoint; rejectsPath names a folder"
-        get_logger(__name__).warning("records_rejected", reasons=dict(self._by_reason), range=range_text, kept=kept)
+        reasons = dict(self._by_reason)
+        get_logger(__name__).warning("records_rejected", reasons=reasons, range=self._names.text, kept=kept)
 
-    def _write(self, root: str) -> None:
-        import pyarrow.parquet as pq  # noqa: PLC0415  as above
+    def _write(self, root: str, *, is_whole: bool = True) -> None:
+        key = self._names.key(self._files, is_whole=is_whole)
+        open_storage(root).put(key, rejects_file(self._gathered))
+        self._gathered, self._gathered_bytes, self._files = [], 0, self._files + 1
 
-        content = pa.BufferOutputStream()
-        pq.write_table(pa.Table.from_batches(self._gathered), content, compression="snappy", version="2.6")
-        open_storage(root).put(_key(self._wanted, self._files), content.getvalue().to_pybytes())
-        self._gathered, self._files = [], self._files + 1
+
+def rejects_file(batches: Sequence[pa.RecordBatch]) -> bytes:
+    """Return the content of a file of rejected records, see `dump_errors`."""
+    import pyarrow.parquet as pq  # noqa: PLC0415  planners, which import this module, read and write no files
+
+    content = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_batches(batches), content, compression="snappy", version="2.6")
+    written: bytes = content.getvalue().to_pybytes()
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class RejectsOfFrame:
+    """Where the tasks that make rows of one frame keep its rejected records.
+
+    Args:
+        root: URL of the folder; None for none, then the records are left out with a warning.
+        prefix: what the names of its files begin with.
+    """
+
+    root: str | None
+    prefix: str = ""
+
+    def of_task(self, task: int) -> RejectsAside:
+        """Return the files of a task."""
+        return RejectsAside(self.root, _TaskNames(self.prefix, task), keeps_partial=True)
+
+
+NOWHERE = RejectsOfFrame(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskNames:
+    prefix: str
+    task: int
+
+    def key(self, number: int, *, is_whole: bool) -> str:
+        return f"{self.prefix}{'' if is_whole else 'partial-'}{self.task:05d}-{number:03d}{SUFFIX}"
+
+    @property
+    def text(self) -> str:
+        return f"task {self.task} of {self.prefix.rstrip('-')}"

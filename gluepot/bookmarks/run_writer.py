@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from pyspark.sql import DataFrame
@@ -14,12 +16,14 @@ from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import LedgerWrite
 from gluepot.bookmarks.run_journal import RunJournal
 from gluepot.connectors.values import CommitKey, Manifest
+from gluepot.core.statedir import state_root
 from gluepot.engine.lake_output import LakeAppend, takes_back
-from gluepot.engine.write_totals import Output
+from gluepot.engine.rejects import Rejects
+from gluepot.engine.write_totals import Output, Rejected
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 
 if TYPE_CHECKING:
-    from gluepot.bookmarks.jobrun import Bookmarks
+    from gluepot.bookmarks.jobrun import Bookmarks, JobRun
     from gluepot.connectors.lake.tables import LakeTable
     from gluepot.quality.results import Checked
 
@@ -54,7 +58,7 @@ class RunWriters:
     """The writers of a process: one for each run with bookmarks, and one for all writes without bookmarks."""
 
     def __init__(self) -> None:
-        self._plain = RunWriter(Writing(uuid4().hex, 0))
+        self._plain: RunWriter | None = None
         self._of_runs: dict[str, RunWriter] = {}
         self._beginning = Lock()
 
@@ -62,38 +66,61 @@ class RunWriters:
         """Return the writer of the current run, or the writer without bookmarks if they are off or paused."""
         run = jobrun.current()
         marks = run.bookmarks if run else None
-        if marks is None or not marks.run.saves:
-            return self._plain
+        if run is None or marks is None or not marks.run.saves:
+            with self._beginning:
+                if self._plain is None:
+                    self._plain = _without_bookmarks(run)
+                return self._plain
         name = f"{marks.run.job.uid} {marks.run.token}"
         with self._beginning:
             writer = self._of_runs.get(name)
             if writer is None:
-                writer = self._of_runs[name] = _begin(marks)
+                writer = self._of_runs[name] = _begin(run, marks)
         writer.given = Given(digest=marks.input_digest)
         return writer
 
     def finish(self) -> None:
         """Do what had to wait until all writes of the process were made; see `TableWriter.finish`."""
-        for one in (self._plain, *self._of_runs.values()):
+        for one in self._all():
             one.finish()
 
     def outputs(self) -> Sequence[Output]:
         """Return the outputs of all writes, without records that were sent to streams."""
-        return [output for one in (self._plain, *self._of_runs.values()) for output in one.totals.outputs]
+        return [output for one in self._all() for output in one.totals.outputs]
 
     def checks(self) -> Sequence[Checked]:
         """Return what all checks of data quality found."""
-        return [check for one in (self._plain, *self._of_runs.values()) for check in one.totals.checks.values()]
+        return [check for one in self._all() for check in one.totals.checks.values()]
+
+    def rejected(self) -> Rejected:
+        """Return what all writes have rejected, and where these records are."""
+        return sum((Rejected.of(one.totals) for one in self._all()), Rejected())
+
+    def _all(self) -> Sequence[RunWriter]:
+        return [*([] if self._plain is None else [self._plain]), *self._of_runs.values()]
 
 
-def _begin(marks: Bookmarks) -> RunWriter:
+def _without_bookmarks(run: JobRun | None) -> RunWriter:
+    by = Writing(uuid4().hex, 0)
+    return RunWriter(by, rejects=Rejects(_rejects_root(run), by.query_id, by.batch_id))
+
+
+def _rejects_root(run: JobRun | None) -> str:
+    """Return the folder of rejected records that no table keeps: below `--TempDir`, else in the state folder."""
+    if run is not None and run.temp_dir:
+        return f"{run.temp_dir.rstrip('/')}/gluepot/rejects/{quote(run.name, safe='')}"
+    return str(state_root(os.environ) / "rejects" / quote(run.name if run else "script", safe=""))
+
+
+def _begin(run: JobRun, marks: Bookmarks) -> RunWriter:
     """Return the writer of a run. Its commit keys are the same for all attempts, so each replaces the one before."""
     job, token = marks.run.job, marks.run.token
     writes = commit.QueryWrites(job.uid, token, RunJournal(marks.ledger, marks.run))
     takes_back(writes, token)
     writes.begin_attempt(job.run)
     marks.before_commit(writes.settle)
-    return RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes))
+    rejects = Rejects(_rejects_root(run), job.uid, job.run)
+    return RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes), rejects=rejects)
 
 
 # The writers of this process.

@@ -138,7 +138,13 @@ def purge(
 
 def _folder(path: str, rejects: str | None) -> LetterFolder:
     folder = open_folder(path, rejects)
-    if folder.files and not folder.has_manifests:
+    for root, records in folder.elsewhere.items():
+        print(
+            f"note: {records:,} more rejected records of these batches lie in {root}, because their rows came through"
+            f" a DataFrame; give that folder as PATH",
+            file=sys.stderr,
+        )
+    if not folder.has_manifests and not all(file.is_counted for file in folder.files):
         print(
             "note: there are no manifests here, so these may include files that a crash left over; to see only"
             " published records, give the table as PATH and this folder as --rejects",

@@ -21,8 +21,8 @@ from gluepot.frames.schema import merge_known, merge_schemas
 _VERSION = 1
 _NOTHING = "nothing"
 _NO_RANGES = ranges_digest(())
-# What only records of tables of databases have.
-_TABLE_TEXTS = ("mode", "rows_digest", "keys_digest")
+# Stored only if they are not empty.
+_OPTIONAL_TEXTS = ("mode", "rows_digest", "keys_digest", "rejects_root")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ class CommitRecord:
             an older Gluepot.
         rows_digest: text that is equal only if equal rows were written; empty if unknown.
         keys_digest: the same for the columns by which an upsert finds rows.
+        rejects_root: URL of the folder with those rejected records of the batch or run that no table keeps, see
+            `gluepot.engine.rejects`; empty if there may be none.
     """
 
     key: CommitKey
@@ -100,6 +102,7 @@ class CommitRecord:
     mode: str = ""
     rows_digest: str = ""
     keys_digest: str = ""
+    rejects_root: str = ""
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -140,6 +143,7 @@ class CommitRecord:
             mode=manifest.mode,
             rows_digest=manifest.rows_digest,
             keys_digest=manifest.keys_digest,
+            rejects_root=manifest.rejects_root,
         )
 
     @classmethod
@@ -209,7 +213,7 @@ class CommitRecord:
             "work": self.work,
             "previous": self.previous,
             **({"rows_put": self.rows_put} if self.rows_put else {}),
-            **{name: text for name in _TABLE_TEXTS if (text := getattr(self, name))},
+            **{name: text for name in _OPTIONAL_TEXTS if (text := getattr(self, name))},
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
 
@@ -245,7 +249,7 @@ class CommitRecord:
                 work=plain.get("work", ""),
                 previous=plain.get("previous"),
                 rows_put=plain.get("rows_put", 0),
-                **{name: plain[name] for name in _TABLE_TEXTS if name in plain},
+                **{name: plain[name] for name in _OPTIONAL_TEXTS if name in plain},
             )
         except UNFIT as error:
             start = text[:40]

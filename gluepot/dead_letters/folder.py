@@ -5,18 +5,22 @@ If there are manifests, they decide: a file that none of them names is left from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gluepot.commit.history import live
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.files.sink.layout import COMMITS, REJECTS
+from gluepot.connectors.streams.rejects import FOLDER as REJECTS_ASIDE
+from gluepot.connectors.streams.rejects import SUFFIX
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, open_storage
 from gluepot.streaming.quarantine.dead_letters import FOLDER
+from gluepot.tables.rejects import rejects_elsewhere, rejects_in
 
-SUFFIX = ".rejects"
 _CHECKPOINT = ("metadata", "offsets/", "commits/", "gluepot/")  # what begins the names of a checkpoint's files
+_OF_BATCH = re.compile(r"(?:^|/)(?P<query>[^/]+)/(?P<batch>\d{8,})/[^/]+$")  # see `gluepot.engine.rejects`
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,27 @@ class LetterFile:
 
     @property
     def batch_id(self) -> int | None:
-        """Number of the batch the records are of, where a manifest says it."""
-        return self.record.key.batch_id if self.record else None
+        """Number of the batch that the records are from, where a manifest or the name says it."""
+        if self.record:
+            return self.record.key.batch_id
+        named = self._named()
+        return int(named["batch"]) if named else None
+
+    @property
+    def query_id(self) -> str:
+        """Id of the query or job that the records are from; empty where neither a manifest nor the name says it."""
+        if self.record:
+            return self.record.key.query_id
+        named = self._named()
+        return named["query"] if named else ""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a batch counted its records: where that is so, no file is left over from a crash."""
+        return self.record is not None or self._named() is not None
+
+    def _named(self) -> re.Match[str] | None:
+        return _OF_BATCH.search(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +71,14 @@ class LetterFolder:
         storage: holds the files.
         files: that count, in the order of query, batch and write.
         has_manifests: whether manifests say which files count.
+        elsewhere: number of further rejected records of the same batches, by the URL of their folder.
     """
 
     home: Storage
     storage: Storage
     files: Sequence[LetterFile]
     has_manifests: bool
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
 
 
 def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
@@ -81,7 +106,8 @@ def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
             raise ConfigError(
                 f"the rejected records of {path} lie in the job's rejectsPath; name that folder with --rejects"
             )
-        return LetterFolder(home, storage, files, has_manifests=True)
+        elsewhere = rejects_elsewhere(published) or _beside_dead_letters(home)
+        return LetterFolder(home, storage, files, has_manifests=True, elsewhere=elsewhere)
     found = [key for key in storage.list("") if key.endswith(SUFFIX)]
     if tables := {table for key in found if (table := key.partition(f"/{REJECTS}/")[0]) != key}:
         raise ConfigError(f"{path} holds tables and is none itself; give one of them: {', '.join(sorted(tables)[:5])}.")
@@ -90,3 +116,13 @@ def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
             f"{path} is neither a table nor a checkpoint, and has no rejected records; give the folder of one of them."
         )
     return LetterFolder(home, storage, [LetterFile(key) for key in found], has_manifests=False)
+
+
+def _beside_dead_letters(home: Storage) -> Mapping[str, int]:
+    """Return the rejected records of a checkpoint that lie beside its dead letters."""
+    root, at, _ = home.url.rpartition(FOLDER)
+    if not at:
+        return {}
+    aside = open_storage(f"{root}{REJECTS_ASIDE}")
+    found = rejects_in(aside, "")
+    return {aside.url: found} if found else {}

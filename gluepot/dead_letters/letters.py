@@ -76,10 +76,11 @@ def read_letters(folder: LetterFolder, wanted: Wanted = EVERY_LETTER) -> Iterato
     """
     for file in folder.files:
         if wanted.batch_id in {None, file.batch_id}:
-            yield from filter(wanted.covers, _letters(folder, file))
+            yield from filter(wanted.covers, letters_of(folder, file))
 
 
-def _letters(folder: LetterFolder, file: LetterFile) -> Iterator[Letter]:
+def letters_of(folder: LetterFolder, file: LetterFile) -> Iterator[Letter]:
+    """Yield the letters of one file; see `read_letters`."""
     rows = (held for batch in _batches(folder, file) for held in batch.to_pylist())
     for row, held in enumerate(rows):
         headers = [(header["key"], header["value"]) for header in held.pop("headers", None) or ()]

@@ -16,6 +16,7 @@ from gluepot.commit.rolling import create_again
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.dead_letters.folder import LetterFolder
+from gluepot.dead_letters.letters import letters_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,16 @@ def purge(folder: LetterFolder, batch_id: int | None) -> Purged:
         ConfigError: there are no manifests, so other folders' manifests may name the files.
         TransientError: a driver published at this moment.
     """
+    files = [file for file in folder.files if batch_id in {None, file.batch_id}]
+    if not folder.has_manifests and all(file.is_counted for file in folder.files):
+        records = sum(1 for file in files for _ in letters_of(folder, file))
+        folder.storage.delete([file.path for file in files])
+        return Purged(len(files), records)
     if not folder.has_manifests:
         raise ConfigError(
             f"{folder.storage.url} has no manifests: those of the table name its files; purge the table with"
             " --rejects instead"
         )
-    files = [file for file in folder.files if batch_id in {None, file.batch_id}]
     for record in {id(file.record): file.record for file in files if file.record}.values():
         _unname(folder, record)
     folder.storage.delete(_superseded(folder))

@@ -20,7 +20,7 @@ class Count:
 
     Args:
         reason: a short fixed word.
-        query_id: Spark's id of the query; empty where no manifest says it.
+        query_id: Spark's id of the query, or the id of the job; empty where neither a manifest nor a name says it.
         batch_id: of the batch; None likewise.
         records: dead letters.
     """
@@ -40,7 +40,7 @@ def counts(folder: LetterFolder) -> Sequence[Count]:
             for reason, rows in record.rejected.items():
                 found[record.key.query_id, record.key.batch_id, reason] += rows
     else:
-        found.update(("", None, letter.reason) for letter in read_letters(folder))
+        found.update((letter.file.query_id, letter.file.batch_id, letter.reason) for letter in read_letters(folder))
     return [Count(reason, query, batch, rows) for (query, batch, reason), rows in found.items()]
 
 

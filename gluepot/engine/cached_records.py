@@ -12,6 +12,7 @@ import pyarrow as pa
 from gluepot.engine import row_folders, row_frames
 from gluepot.engine.execute import through_spark
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from gluepot.engine.rejects import Rejects
 from gluepot.engine.row_frames import RowFrame
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.packing import pack
@@ -38,10 +39,13 @@ class KeptRecords:
         spark: the session.
         given: where the records come from.
         level: where Spark keeps the chunks.
+        rejects: keeps the error records of rows in files; chunks hold their own.
     """
 
-    def __init__(self, spark: SparkSession, given: RangeInput | FrameInput, level: StorageLevel) -> None:
-        self._spark, self._given = spark, given
+    def __init__(
+        self, spark: SparkSession, given: RangeInput | FrameInput, level: StorageLevel, rejects: Rejects
+    ) -> None:
+        self._spark, self._given, self._rejects = spark, given, rejects
         self._level: StorageLevel | None = level
         self._reading = Lock()  # a function may write its tables from threads
         self._kept: DataFrame | None = None
@@ -81,7 +85,9 @@ class KeptRecords:
         given = self.input()
         if self._row_frame is None or not steps:
             return self._row_frame
-        made = row_frames.read_into_files(self._spark, Pipeline(given, tuple(steps)), in_memory=self._in_memory)
+        made = row_frames.read_into_files(
+            self._spark, Pipeline(given, tuple(steps)), self._rejects.of_frame(), in_memory=self._in_memory
+        )
         self._made_of_them.append(made)
         return made
 
@@ -101,7 +107,9 @@ class KeptRecords:
     def _read(self) -> PackedInput | SplitInput:
         with self._reading:
             if self._input is None and self._level is not None and row_frames.is_for(self._spark):
-                found = row_frames.read_into_files(self._spark, Pipeline(self._given), in_memory=self._in_memory)
+                found = row_frames.read_into_files(
+                    self._spark, Pipeline(self._given), self._rejects.of_frame(), in_memory=self._in_memory
+                )
                 if found.rows is not None:
                     self._row_frame, self._input, self._records = found, found.rows, found.records
             if self._input is None:

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 from gluepot import commit
 from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
+from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
 from gluepot.core.task_errors import marked
@@ -142,15 +143,23 @@ def write(
         staged = stage_write(spark, pipeline, sink, table.target, planned)
 
 
-def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:
-    """Run a pipeline and send its good rows. Error records are left out, with a warning in the log.
+def send(
+    spark: SparkSession, pipeline: Pipeline, sink: RecordSink, rejects: RejectsOfFrame = NOWHERE
+) -> list[ManifestPart]:
+    """Run a pipeline and send its good rows.
+
+    Args:
+        spark: the session.
+        pipeline: gives the records.
+        sink: sends them.
+        rejects: where error records are kept.
 
     Raises:
         Exception: the Spark job failed. Other tasks of it may have sent their rows.
     """
 
     def send_all(work: task.Work) -> Iterator[ManifestPart]:
-        yield task.send(work, sink)
+        yield task.send(work, sink, rejects.of_task(work.place.task))
 
     return _run(spark, pipeline, send_all)
 
@@ -261,11 +270,11 @@ def storable(schema: pa.Schema) -> pa.Schema:
     return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
 
 
-def over_chunks(spark: SparkSession, pipeline: Pipeline, body: Callable[[Iterator[Chunk]], ResultT]) -> list[ResultT]:
-    """Call `body` once per task with the task's chunks; return the results in the order of the records."""
+def over_tasks(spark: SparkSession, pipeline: Pipeline, body: Callable[[task.Work], ResultT]) -> list[ResultT]:
+    """Call `body` once per task; return the results in the order of the records."""
 
     def over_work(work: task.Work) -> Iterator[ResultT]:
-        yield body(work.chunks)
+        yield body(work)
 
     return _run(spark, pipeline, over_work)
 
@@ -293,18 +302,21 @@ def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None)
     return ErrorCounts(sum(counts.stage for counts in found), sum(counts.total for counts in found))
 
 
-def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> DataFrame:
+def to_frame(
+    spark: SparkSession, pipeline: Pipeline, schema: pa.Schema, rejects: RejectsOfFrame = NOWHERE
+) -> DataFrame:
     """Return a DataFrame of the good records.
 
     Args:
         spark: the session.
         pipeline: runs when the DataFrame is evaluated.
         schema: from `schema_of`, or known beforehand; every chunk is aligned to it.
+        rejects: where error records are kept.
     """
     stored = storable(schema)
 
     def aligned(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
-        for rows in task.good_rows(chunks):
+        for rows in task.good_rows(chunks, rejects.of_task(_place().task)):
             # First the types that other rows have: an empty list without one would be dropped.
             yield align(without_nulls(align(rows, schema)), stored)
 

@@ -49,6 +49,7 @@ class RehearsingWriter(TableWriter):
             totals=WriteTotals(RecordSchema(of.totals.schema.known)),
             rejects_path=of.rejects_path,
             documents_path=of.documents_path,
+            rejects=of.rejects,
             during=of.during,
         )
         self._reached = reached

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from gluepot.connectors.files.formats.parquet.dictionaries import repeated_columns
 from gluepot.connectors.files.formats.parquet.statistics import statistics_without_floats
+from gluepot.connectors.streams.rejects import RejectsAside
 from gluepot.core.disk import used_bytes
 from gluepot.core.errors import PermanentError
 from gluepot.engine.task import good_rows
@@ -236,12 +237,15 @@ def _inner(kind: pa.DataType) -> list[pa.Field]:
     return [kind.value_field] if pa.types.is_list(kind) else []
 
 
-def write_rows(chunks: Iterable[Chunk], folders: RowFolders, wanted: pa.Schema | None = None) -> Written:
-    """Write all good rows of a task. Error records are left out, with a warning in the log.
+def write_rows(
+    chunks: Iterable[Chunk], folders: RowFolders, rejects: RejectsAside, wanted: pa.Schema | None = None
+) -> Written:
+    """Write all good rows of a task.
 
     Args:
         chunks: the rows; each chunk may have its own schema.
         folders: where to.
+        rejects: keeps error records.
         wanted: the schema of all records, which each chunk is aligned to; None if it is not known yet.
 
     Raises:
@@ -258,7 +262,7 @@ def write_rows(chunks: Iterable[Chunk], folders: RowFolders, wanted: pa.Schema |
             yield chunk
 
     try:
-        for good in good_rows(counted()):
+        for good in good_rows(counted(), rejects):
             batch = good if wanted is None else align(good, wanted)
             merged = merge_schemas(merged, observed(batch))
             rows = without_nulls(batch)

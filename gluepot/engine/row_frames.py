@@ -21,8 +21,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import lit, when
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.engine import row_folders
-from gluepot.engine.execute import over_chunks, storable, to_frame
+from gluepot.engine.execute import over_tasks, storable, to_frame
 from gluepot.engine.native.writes import write_answers
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.plain_files import PlainFiles, plain_files
@@ -80,7 +81,9 @@ def is_for(spark: SparkSession) -> bool:
     return str(spark.sparkContext.master).startswith("local") and spark.conf.get(SETTING, "true") != "false"
 
 
-def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool = True) -> RowFrame:
+def read_into_files(
+    spark: SparkSession, pipeline: Pipeline, rejects: RejectsOfFrame, *, in_memory: bool = True
+) -> RowFrame:
     """Read all records once; return their schema, and the rows as a DataFrame.
 
     The files are removed when this process ends, or when they are released. Files of Parquet that Spark reads as we do
@@ -89,6 +92,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
     Args:
         spark: the session.
         pipeline: gives the records.
+        rejects: where error records are kept.
         in_memory: whether files may be in memory.
 
     Raises:
@@ -99,13 +103,17 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
         if (plain := plain_files(pipeline, folders)) is not None:
             return _of_plain(spark, plain, folders)
         first = folders
-        found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, first))
+        found = over_tasks(
+            spark, pipeline, lambda work: write_rows(work.chunks, first, rejects.of_task(work.place.task))
+        )
         schema = unmarked(reduce(merge_schemas, (one.schema for one in found), pa.schema([])))
         rows, frame, stored = None, None, storable(schema)
         if not all(one.has_all(schema) for one in found):
             row_folders.remove(folders)
             folders = again = row_folders.new_folders(in_memory=in_memory)
-            found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, again, schema))
+            found = over_tasks(
+                spark, pipeline, lambda work: write_rows(work.chunks, again, rejects.of_task(work.place.task), schema)
+            )
         if all(one.files is not None for one in found) and len(stored):
             with suppress(NoRoom):
                 files = _fitting([file for one in found for file in one.files or ()], stored, folders)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
+from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
 from gluepot.core.errors import ConfigError
 from gluepot.engine.execute import storable, task_loads, through_spark, to_frame
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline
@@ -41,11 +42,13 @@ class Side:
         pipeline: gives the records.
         schema: the schema of all records.
         keys: paths of the key fields, see `parse_path`.
+        rejects: where error records are kept, which cannot be joined.
     """
 
     pipeline: Pipeline
     schema: pa.Schema
     keys: Sequence[str]
+    rejects: RejectsOfFrame = NOWHERE
 
 
 def packed(spark: SparkSession, pipeline: Pipeline, change: Callable[[Iterator[Chunk]], Iterable[Chunk]]) -> DataFrame:
@@ -149,8 +152,10 @@ def _matched(spark: SparkSession, left: Side, right: Side) -> tuple[tuple[DataFr
         raise ConfigError(f"keys {list(left.keys)} and {list(right.keys)} are no pairs; name as many on both sides.")
     names = storable(left.schema).names, storable(right.schema).names
     # Number the columns: Spark ignores case in names, and cannot distinguish the two sides of a self-join by names.
-    first = to_frame(spark, left.pipeline, left.schema).toDF(*(f"l{at}" for at in range(len(names[0]))))
-    second = to_frame(spark, right.pipeline, right.schema).toDF(*(f"r{at}" for at in range(len(names[1]))))
+    first = to_frame(spark, left.pipeline, left.schema, left.rejects).toDF(*(f"l{at}" for at in range(len(names[0]))))
+    second = to_frame(spark, right.pipeline, right.schema, right.rejects).toDF(
+        *(f"r{at}" for at in range(len(names[1])))
+    )
     pairs = [
         _key("l", names[0], one) == _key("r", names[1], other) for one, other in zip(left.keys, right.keys, strict=True)
     ]

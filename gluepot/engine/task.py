@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
+from gluepot.connectors.streams.rejects import RejectsAside
 from gluepot.connectors.values import ManifestPart, Outgoing, RawBatch, SourceRange
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
@@ -289,17 +290,12 @@ def _records(chunk: Chunk) -> int:
     return rows + len(chunk.errors)
 
 
-def good_rows(chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of chunks for a DataFrame. It cannot hold errors, so each time a warning names them.
-
-    Only DataFrames leave error records out; a write keeps them (see `Sink`).
-    """
-    for chunk in chunks:
-        if chunk.errors:
-            configure_once()
-            reasons = dict(Counter(error.reason for error in chunk.errors))
-            log.warning("records_left_out", reasons=reasons, first=str(chunk.errors[0].at), hint="a write keeps them")
-        yield chunk.batch
+def good_rows(chunks: Iterable[Chunk], rejects: RejectsAside) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of chunks for a DataFrame, which cannot hold error records; these are put aside."""
+    with rejects:
+        for chunk in chunks:
+            rejects.add(chunk.errors)
+            yield chunk.batch
 
 
 def write(work: Work, sink: TaskSink, attempt: str) -> ManifestPart:
@@ -314,23 +310,26 @@ def write(work: Work, sink: TaskSink, attempt: str) -> ManifestPart:
     return _with_tally(sink.write(work.chunks, work.place.task, attempt), work, began)
 
 
-def send(work: Work, sink: RecordSink) -> ManifestPart:
-    """Send a task's good rows as records and return the task's part of the manifest, without files."""
+def send(work: Work, sink: RecordSink, rejects: RejectsAside) -> ManifestPart:
+    """Send a task's good rows as records and return the task's part of the manifest, without files.
+
+    Args:
+        work: the task's input.
+        sink: sends the records.
+        rejects: keeps error records.
+    """
     from gluepot.connectors.streams.records import outgoing  # noqa: PLC0415  every process of Spark imports this module
 
     began = time.perf_counter()
-    rejected: Counter[str] = Counter()
 
     def good() -> Iterator[Outgoing]:
         for chunk in work.chunks:
-            if chunk.errors:
-                rejected.update(error.reason for error in chunk.errors)
-                configure_once()
-                log.warning("records_not_sent", reasons=dict(rejected), first=str(chunk.errors[0].at))
+            rejects.add(chunk.errors)
             yield from outgoing(chunk, sink.shape)
 
-    rows = sink.send(good())
-    return _with_tally(ManifestPart(rows_out=rows, rejected=dict(rejected)), work, began)
+    with rejects:
+        rows = sink.send(good())
+    return _with_tally(ManifestPart(rows_out=rows), work, began)
 
 
 def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:

@@ -185,3 +185,28 @@ def _written(
         of_kind = (file for file in files if file.rejects == rejects)
         for path, file in zip(paths, of_kind, strict=False):  # a target without files lists no names
             yield WrittenFile(storage.url, path, file.size_bytes, file.rows, rejects)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Rejected records.
+
+    Args:
+        by_reason: how many, by reason.
+        by_folder: how many are in files, by the URL of the folder. The others are in a database's `gluepot_rejects`.
+    """
+
+    by_reason: Counter[str] = field(default_factory=Counter)
+    by_folder: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, totals: WriteTotals) -> Rejected:
+        """Return those of some writes."""
+        by_folder = Counter[str]()
+        for file in totals.written:
+            if file.rejects:
+                by_folder[file.root] += file.rows
+        return cls(Counter(totals.rejected), by_folder)
+
+    def __add__(self, other: Rejected) -> Rejected:
+        return Rejected(self.by_reason + other.by_reason, self.by_folder + other.by_folder)

@@ -35,6 +35,7 @@ from gluepot.engine.lake_output import LakeAppend, input_digest, takes_back
 from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
+from gluepot.engine.rejects import Rejects
 from gluepot.engine.write_totals import WriteTotals
 from gluepot.frames.transforms import Step
 
@@ -166,6 +167,7 @@ class TableWriter:
         documents_path: folder of the manifests and refused records of writes to stores of documents; None for a job
             without a checkpoint, which has a place for them only if the script names one.
         prepared: writes that were staged ahead.
+        rejects: keeps rejected records that no table keeps; None: they are left out with a warning.
         during: makes a context manager that is entered for the time of each write.
     """
 
@@ -185,6 +187,7 @@ class TableWriter:
         rejects_path: str | None = None,
         documents_path: str | None = None,
         prepared: PreparedWrites | None = None,
+        rejects: Rejects | None = None,
         during: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.by = by
@@ -194,6 +197,7 @@ class TableWriter:
         self.rejects_path = rejects_path
         self.documents_path = documents_path
         self._prepared = prepared or NothingPrepared()
+        self.rejects = rejects or Rejects(None, by.query_id, by.batch_id)
         self.during = during
         self.measures = WaitingMeasures()
         self._at_end: list[Callable[[], None]] = []
@@ -215,6 +219,7 @@ class TableWriter:
         takes_back(self.targets.tables, self.by.token)
         self.targets.tables.begin_attempt(self.by.batch_id)
         self.measures.clear()
+        self.rejects.begin_attempt()
         self._at_end.clear()
         self._named.clear()
         self._purges_before = PURGED.by_table()
@@ -228,9 +233,10 @@ class TableWriter:
         self._at_end.append(action)
 
     def finish(self) -> None:
-        """Do what had to wait until all writes were made. If that fails, the batch or run fails."""
+        """Do what has to wait until all writes were made. If that fails, the batch or run fails."""
         while self._at_end:
             self._at_end.pop(0)()
+        self.rejects.count(self.totals)
 
     def next_name(self, base: str) -> str:
         """Return a name that this batch or run has not used yet, and that a repetition of it uses again."""
@@ -255,7 +261,8 @@ class TableWriter:
         """Return what `next_write` would return, without counting a write."""
         label = write_label(transformation_ctx, self._writes[place, transformation_ctx] + 1)
         key = CommitKey(self.by.query_id, self.by.batch_id, label, commit.place_digest(place))
-        return Manifest(key, (), self.given.ranges, self.given.digest, self.by.token)
+        rejects = self.rejects.root if self.rejects.is_used else None
+        return Manifest(key, (), self.given.ranges, self.given.digest, self.by.token, rejects_root=rejects or "")
 
     def write(
         self,
@@ -417,7 +424,7 @@ class TableWriter:
 
     def _send_records(self, spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> None:
         pipeline, taken = self.measures.taken_along(pipeline)
-        parts = execute.send(spark, pipeline, sink)
+        parts = execute.send(spark, pipeline, sink, self.rejects.of_frame())
         self.measures.measured(taken, parts)
         self.totals.add(Committed((), sum(part.rows_out for part in parts)), parts)
 

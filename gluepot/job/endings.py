@@ -96,10 +96,10 @@ def summary_at_end(streams: StreamSession, *, live: bool) -> AtEnd:
         if "gluepot.bookmarks.run_writer" in sys.modules:  # else nothing was written outside of streams
             from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-            summary.add(WRITERS.outputs())
+            summary.add(WRITERS.outputs(), WRITERS.rejected())
         secs = streams.clock.monotonic() - began
         if live:
-            print(*lines(secs, summary.queries, summary.written), sep="\n", file=sys.stderr)
+            print(*lines(secs, summary), sep="\n", file=sys.stderr)
         else:
             log.info("job_done", **summary.values(secs))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from gluepot.job.written import Written, add
 from gluepot.streaming.side_tasks import side_task
 
 if TYPE_CHECKING:  # most runs end before they need these
-    from gluepot.engine.write_totals import Output
+    from gluepot.engine.write_totals import Output, Rejected
     from gluepot.streaming.progress import BatchStats
 
 
@@ -35,10 +36,19 @@ class QueryTotals:
 
 @dataclass(slots=True)
 class Summary:
-    """Adds up the batches of a run's queries."""
+    """Adds up the batches of a run's queries, and its writes outside of streams.
+
+    Args:
+        queries: by name.
+        written: by folder or table.
+        rejected: the number of rejected records of all, by reason.
+        rejects_in: how many of them are in files, by the folder to look into.
+    """
 
     queries: dict[str, QueryTotals] = field(default_factory=dict)
     written: dict[Dataset, Written] = field(default_factory=dict)
+    rejected: Counter[str] = field(default_factory=Counter)
+    rejects_in: Counter[str] = field(default_factory=Counter)
 
     @side_task("summary")
     def update(self, stats: BatchStats) -> None:
@@ -51,11 +61,17 @@ class Summary:
             rejected=before.rejected + sum(stats.rejected.values()),
             misfits=before.misfits + sum(stats.misfits.values()),
         )
-        self.add(stats.outputs)
+        add(self.written, stats.outputs)
+        self.rejected.update(stats.rejected)
+        for file in stats.written:
+            if file.rejects:
+                self.rejects_in[file.root] += file.rows
 
-    def add(self, outputs: Iterable[Output]) -> None:
-        """Add what was written outside of streams."""
+    def add(self, outputs: Iterable[Output], rejected: Rejected) -> None:
+        """Add what was written and rejected outside of streams."""
         add(self.written, outputs)
+        self.rejected.update(rejected.by_reason)
+        self.rejects_in.update(rejected.by_folder)
 
     def values(self, secs: float) -> dict[str, Any]:
         """Return all as plain values, for the log."""
@@ -69,34 +85,48 @@ class Summary:
                 {"where": url_of(dataset), "rows": one.records, "files": one.files}
                 for dataset, one in sorted(self.written.items())
             ],
+            "rejected": dict(self.rejected),
+            "rejects_in": dict(self.rejects_in),
         }
 
 
-def lines(secs: float, queries: Mapping[str, QueryTotals], written: Mapping[Dataset, Written]) -> Sequence[str]:
+def lines(secs: float, summary: Summary) -> Sequence[str]:
     """Return the lines for a person. Pure.
 
     Args:
         secs: how long the run took.
-        queries: by name.
-        written: by folder or table.
+        summary: what the run did.
     """
     found = []
-    for name, one in queries.items():
+    for name, one in summary.queries.items():
         rejected = f", {one.rejected:,} of them rejected" if one.rejected else ""
         found.append(f"{name}: {counted(one.batches, 'batch', 'batches')}, {one.records:,} records read{rejected}.")
         if one.misfits:
             became = f"{counted(one.misfits, 'value')} became null, because the declared schema has another type"
             found.append(f"{name}: {became}; the log names the fields.")
-    for dataset, target in sorted(written.items()):
+    for dataset, target in sorted(summary.written.items()):
         where = url_of(dataset)
         if target.files:
             files = counted(target.files, "file")
             found.append(f"{where}: {target.records:,} rows in {files}; see them with `gluepot table files {where}`.")
         else:
             found.append(f"{where}: {target.records:,} rows.")
-    if any(one.rejected for one in queries.values()) and written:
-        found.append("Rejected records are listed by `gluepot dlq list` and the folder of the table.")
-    return [*found, f"Done in {secs:,.0f} s."]
+    return [*found, *_rejected(summary.rejected, summary.rejects_in), f"Done in {secs:,.0f} s."]
+
+
+def _rejected(by_reason: Mapping[str, int], by_folder: Mapping[str, int]) -> Sequence[str]:
+    total, in_files = sum(by_reason.values()), sum(by_folder.values())
+    if not total:
+        return []
+    reasons = ", ".join(f"{reason} {records:,}" for reason, records in sorted(by_reason.items()))
+    found = [f"{counted(total, 'record')} rejected and kept ({reasons})."]
+    found += [
+        f"{counted(records, 'record')} in {folder}; list them with `gluepot dlq list {folder}`."
+        for folder, records in sorted(by_folder.items())
+    ]
+    if in_files < total:
+        found.append(f"{counted(total - in_files, 'record')} in the table gluepot_rejects of the database.")
+    return found
 
 
 def url_of(dataset: Dataset) -> str:

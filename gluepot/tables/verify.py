@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from gluepot.commit.rolling import indexes, rolled_records
@@ -23,6 +23,7 @@ from gluepot.tables.findings import (
     rollup_findings,
     unnamed_files,
 )
+from gluepot.tables.rejects import rejects_elsewhere
 from gluepot.tables.snapshot import snapshot
 from gluepot.tables.table import no_table
 
@@ -46,6 +47,8 @@ class Verification:
             or the next compaction or purge, completes or removes them.
         unchecked: rejects files in another folder that was not given.
         findings: everything that is wrong.
+        elsewhere: number of rejected records of the same batches that lie outside of the table, because their rows came
+            through a DataFrame; by the URL of their folder.
     """
 
     commits: int
@@ -59,6 +62,7 @@ class Verification:
     unfinished: Sequence[str]
     unchecked: Sequence[str]
     findings: Sequence[Finding]
+    elsewhere: Mapping[str, int] = field(default_factory=dict)
 
 
 def verify(storage: Storage, rejects: Storage | None) -> Verification:
@@ -109,6 +113,7 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
             *missing_findings(live, rolled_up),
             *rollup_findings(commits, rolled_up),
         ],
+        elsewhere=rejects_elsewhere(live),
     )
 
 

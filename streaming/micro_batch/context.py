@@ -70,7 +70,7 @@ class BatchContext:
         """Return a pipeline over rows whose documents are decoded only once during the batch."""
         if self.storage_level is None:
             return Pipeline(given)
-        kept = KeptRecords(given.frame.sparkSession, given, self.storage_level)
+        kept = KeptRecords(given.frame.sparkSession, given, self.storage_level, self.writer.rejects)
         self._kept.append(kept)
         return Pipeline(given, kept=kept)
 
@@ -131,6 +131,7 @@ def run_known(
         given,
         stream.json_column,
         context.storage_level,
+        context.writer.rejects,
         rows,
         counted,
         context.count,

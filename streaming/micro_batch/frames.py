@@ -23,6 +23,7 @@ from gluepot.connectors.values import SourceRange
 from gluepot.engine import execute
 from gluepot.engine.cached_records import KeptRecords
 from gluepot.engine.pipeline import Pipeline, RangeInput
+from gluepot.engine.rejects import Rejects
 from gluepot.frames.magic import magic_format
 from gluepot.streaming.count_ahead.emptiness import is_compared_with_zero
 from gluepot.streaming.settings import StreamSettings
@@ -74,6 +75,7 @@ class BatchFrame(ClassicDataFrame):
         batch_input: the ranges of the batch.
         json_column: the stream's `json_column`.
         storage_level: where Spark caches the rows; None to read them again for each action.
+        rejects: keeps the records that cannot become rows.
         rows: makes the DataFrame of the ranges if they are only a part of what `frame` reads. Called when an operation
             first needs rows.
         counted: number of records in the ranges, if known.
@@ -92,6 +94,7 @@ class BatchFrame(ClassicDataFrame):
         batch_input: RangeInput,
         json_column: str | None,
         storage_level: StorageLevel | None,
+        rejects: Rejects,
         rows: Callable[[], DataFrame] | None = None,
         counted: int | None = None,
         count_otherwise: Callable[[Pipeline], int | None] = lambda _: None,
@@ -109,7 +112,7 @@ class BatchFrame(ClassicDataFrame):
         # be decoded into declared columns do not become rows.
         self._is_never_empty = rows is None and batch_input.declared is None
         self._answers_emptiness_checks = answers_emptiness_checks and self._is_never_empty
-        self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
+        self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level, rejects) if storage_level else None
         self.batch_input = batch_input
         self.json_column = json_column
         self.rows_read = False

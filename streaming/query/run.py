@@ -28,6 +28,7 @@ from gluepot.core.logging import bind_context, get_logger
 from gluepot.core.storage import LocalRoot, parse_url
 from gluepot.engine import execute, on_driver, task_ranges
 from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.rejects import Rejects
 from gluepot.engine.write_totals import RecordSchema, WriteTotals
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 from gluepot.frames.schema.changes import by_kind
@@ -394,15 +395,16 @@ class Query:
         ranges = self._inputs.ranges(positions)
         given = Given(ranges, "" if ranges else self._inputs.digest(batch_id))
         self._refuse_other_input(query_id, batch_id, given)
-        speculation = Speculation(self._prediction)
+        speculation, checkpoint = Speculation(self._prediction), self._checkpoint.location
         writer = TableWriter(
             Writing(query_id, batch_id, token, self._origin),
             known,
             given=given,
             totals=WriteTotals(self._schema),
             rejects_path=self._settings.rejects_path,
-            documents_path=f"{self._checkpoint.location.rstrip('/')}/{documents.FOLDER}",
+            documents_path=f"{checkpoint.rstrip('/')}/{documents.FOLDER}",
             prepared=speculation,
+            rejects=Rejects(rejects_root(self._settings.rejects_path, checkpoint), query_id, batch_id),
             during=self._scope.write,
         )
         context = BatchContext(writer, kept_at(self._settings), speculation, self._scope, self._beside)

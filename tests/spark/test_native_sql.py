@@ -73,6 +73,25 @@ def test_the_result_is_that_of_spark(new_orders):
         assert sorted(map(repr, found)) == sorted(repr(tuple(row)) for row in frame.collect()), statement
 
 
+def test_blank_texts_are_null_unless_the_cast_is_of_ansi_mode(new_orders):
+    spark = new_orders([{"id": n, "text": text} for n, text in enumerate(["", "  ", "7", None])])
+    casts = "CAST(max(%s(text AS INT)) AS STRING), sum(%s(text AS DOUBLE)), max(%s(text AS DATE)), sum(%s(text AS DECIMAL(9,2)))"
+
+    def both(function):
+        frame = spark.sql(f"SELECT {casts.replace('%s', function)} FROM orders WHERE text <> '7' OR id < 9 AND id <> 2")
+        return answer_of(spark, frame), frame
+
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        found, frame = both("CAST")
+        assert found == [tuple(row) for row in frame.collect()] == [(None, None, None, None)]
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+    assert both("CAST")[0] is None
+    found, frame = both("TRY_CAST")
+    assert found == [tuple(row) for row in frame.collect()] == [(None, None, None, None)]
+
+
 def test_other_queries_run_in_spark(new_orders):
     spark = new_orders(ORDERS)
     for statement in IN_SPARK:

@@ -167,6 +167,11 @@ def verification(where: str, found: Verification) -> Report:
     ]
     if found.without_ranges:
         lines.append(f"{found.without_ranges:,} commits do not record their source ranges")
+    lines += [
+        f"{records:,} more rejected records of these batches lie in {root}, because their rows came through a"
+        f" DataFrame; list them with `gluepot dlq list {root}`"
+        for root, records in found.elsewhere.items()
+    ]
     if found.unchecked:
         lines.append(
             f"{len(found.unchecked):,} files of rejected records lie in another folder; give it as --rejects-path"

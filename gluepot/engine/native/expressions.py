@@ -242,6 +242,16 @@ def _decimal_text(given: Value) -> Value:
     return Value(guarded(is_plain, printed, "VARCHAR"), "string")
 
 
+def is_number_of_text(node: Node, given: Value) -> bool:
+    """Return whether a cast makes a number or a date of a text."""
+    return given.kind == "string" and translated_kind(node["dataType"]) != "string"
+
+
+def without_blanks(given: Value) -> Value:
+    """Return a text that is null where it is empty or has only spaces."""
+    return Value(f"CASE WHEN trim({given.sql}, ' ') <> '' THEN {given.sql} END", "string")
+
+
 def _of_text(given: Value, wanted: str, pattern: str) -> Value:
     is_plain = f"{given.sql} IS NULL OR regexp_full_match({given.sql}, '{pattern}')"
     return Value(guarded(is_plain, cast(given.sql, wanted).sql, sql_type(wanted)), wanted)

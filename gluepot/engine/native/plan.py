@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.core.duckdb_sql import quoted_name
 from gluepot.engine.native import aggregates
-from gluepot.engine.native.expressions import EXPRESSIONS, in_set, literal_of
+from gluepot.engine.native.expressions import EXPRESSIONS, in_set, is_number_of_text, literal_of, without_blanks
 from gluepot.engine.native.nodes import Node, Tree, children, every, flat, is_sparks, kind, number, said, tree
 from gluepot.engine.native.parts import compared, null, text
 from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
@@ -58,6 +58,7 @@ class Sources:
         projections: of each `Expand`, the expressions that make its rows.
         sets: the values of each `InSet`, as Spark keeps them, by the JSON of the expression that is looked up.
         literals: the values of binaries and arrays, by the JSON of the literal; see `literal_of`.
+        blanks_are_null: whether casts make blank texts null; with ANSI mode they fail, unless it is `try_cast`.
     """
 
     files: Mapping[int, Sequence[File]]
@@ -65,6 +66,7 @@ class Sources:
     projections: Mapping[int, Sequence[Sequence[Tree]]] = field(default_factory=dict)
     sets: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     literals: Mapping[str, object] = field(default_factory=dict)
+    blanks_are_null: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +316,8 @@ class _Translation:
         if kind(node) == "InSet":
             key = json.dumps(flat(children(node)[0]))
             return in_set(values[0], self.sources.sets.get(key, ()))
+        if kind(node) == "Cast" and self.sources.blanks_are_null and is_number_of_text(node, values[0]):
+            values = [without_blanks(values[0])]
         return self._expression(node, values)
 
     def _expression(self, node: Node, values: Sequence[Value]) -> Value:

@@ -14,6 +14,8 @@ from gluepot.engine.native.plan import File, Sources
 from gluepot.engine.native.types import NothingToWin, NotTranslated
 
 _ESCAPE = "\\"
+# Each call into the JVM takes a fraction of a millisecond; of larger plans the casts are not looked at.
+_MOST_NODES = 400
 # The beginning of literals whose value is not in the JSON: binaries ("[B@"), arrays and structs.
 _NOT_IN_JSON = re.compile(r'\.Literal","num-children":0,"value":"\[')
 # The kinds of relations that are known to be the same when Spark runs them alone.
@@ -60,6 +62,7 @@ def sources_of(plan: Any, nodes: str, relations: Relations) -> Sources:
         _projections(plan) if '.Expand"' in nodes else {},
         _sets(plan) if '.InSet"' in nodes else {},
         _literals(plan) if _NOT_IN_JSON.search(nodes) else {},
+        blanks_are_null='.Cast"' in nodes and nodes.count('"class"') <= _MOST_NODES and not _has_ansi_casts(plan),
     )
 
 
@@ -153,6 +156,14 @@ def _plain_value(value: Any, kind: Any) -> object:
         case "StructType" | "MapType" | "DateType" | "TimestampType" | "TimestampNTZType":
             raise NotTranslated("Literal")  # of such elements Spark keeps other values
     return None if value is None else str(value)
+
+
+def _has_ansi_casts(plan: Any) -> bool:
+    """Return whether a cast of a text fails where the text cannot be cast; the JSON of a plan leaves that out."""
+    return any(
+        str(one.evalMode()) == "ANSI" and class_of(one.child().dataType()) == "StringType"
+        for one in _expressions(plan, "Cast", "cast(")
+    )
 
 
 def _check_patterns(plan: Any) -> None:

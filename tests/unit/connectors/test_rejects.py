@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import duckdb
 
-from gluepot.connectors.streams.rejects import RejectsAside, put_aside, rejects_root
+from gluepot.connectors.streams.rejects import RangeNames, RejectsAside, put_aside, rejects_root
 from gluepot.connectors.values import SourceRange
 from gluepot.core import logging
 from gluepot.frames.chunk import Coordinates, ErrorRecord
@@ -27,7 +27,7 @@ def test_the_folder_lies_below_the_checkpoint_unless_the_option_names_one():
 
 
 def test_the_records_of_a_range_are_one_file_named_after_it(tmp_path):
-    with RejectsAside(str(tmp_path), RANGE) as aside:
+    with RejectsAside(str(tmp_path), RangeNames(RANGE)) as aside:
         aside.add([error(11)])
         aside.add([])
         aside.add([error(12), error(13, "null_value")])
@@ -39,7 +39,7 @@ def test_the_records_of_a_range_are_one_file_named_after_it(tmp_path):
 
 def test_writing_a_range_again_leaves_one_copy(tmp_path):
     for _ in range(2):
-        with RejectsAside(str(tmp_path), RANGE, file_bytes=1) as aside:
+        with RejectsAside(str(tmp_path), RangeNames(RANGE), file_bytes=1) as aside:
             aside.add([error(11)])
             aside.add([error(12)])
 
@@ -49,7 +49,7 @@ def test_writing_a_range_again_leaves_one_copy(tmp_path):
 
 def test_a_range_without_errors_leaves_no_file_and_says_nothing(tmp_path, capsys):
     logging.configure(json=True)
-    with RejectsAside(str(tmp_path), RANGE) as aside:
+    with RejectsAside(str(tmp_path), RangeNames(RANGE)) as aside:
         aside.add([])
 
     assert (names(tmp_path), capsys.readouterr().err) == ([], "")
@@ -57,7 +57,7 @@ def test_a_range_without_errors_leaves_no_file_and_says_nothing(tmp_path, capsys
 
 
 def test_a_range_that_fails_half_way_completes_nothing(tmp_path):
-    with suppress(RuntimeError), RejectsAside(str(tmp_path), RANGE) as aside:
+    with suppress(RuntimeError), RejectsAside(str(tmp_path), RangeNames(RANGE)) as aside:
         aside.add([error(11)])
         raise RuntimeError
 
@@ -66,7 +66,7 @@ def test_a_range_that_fails_half_way_completes_nothing(tmp_path):
 
 def test_without_a_folder_the_records_are_left_out_with_a_warning(capsys):
     logging.configure(json=True)
-    with RejectsAside(None, RANGE) as aside:
+    with RejectsAside(None, RangeNames(RANGE)) as aside:
         aside.add([error(11)])
 
     said = json.loads(capsys.readouterr().err)

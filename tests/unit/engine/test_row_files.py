@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gluepot.connectors.streams.rejects import NOWHERE
 from gluepot.engine import row_files
 from gluepot.engine.row_files import NoRoom, RowFolders, rewritten, write_rows
 from gluepot.frames.chunk import Chunk
@@ -28,13 +29,13 @@ def full_disk(monkeypatch):
 
 
 def test_rows_are_in_files(folders):
-    written = write_rows(ROWS, folders)
+    written = write_rows(ROWS, folders, NOWHERE.of_task(0))
     (file,) = written.files
     assert (written.records, file.rows, pq.read_table(file.path)["n"].to_pylist()) == (3, 3, [1, 2, 3])
 
 
 def test_on_a_full_disk_there_are_no_files_and_the_schema_is_that_of_all_records(folders, full_disk):
-    written = write_rows([*ROWS, Chunk(pa.record_batch({"m": pa.array(["x"])}))], folders)
+    written = write_rows([*ROWS, Chunk(pa.record_batch({"m": pa.array(["x"])}))], folders, NOWHERE.of_task(0))
     assert (written.files, written.records, written.schema.names) == (None, 4, ["n", "m"])
     assert list(Path(folders.disk).iterdir()) == []
 
@@ -42,7 +43,7 @@ def test_on_a_full_disk_there_are_no_files_and_the_schema_is_that_of_all_records
 def test_a_disk_that_fills_up_later_is_noticed_too(folders, monkeypatch):
     monkeypatch.setattr(row_files, "GROUP_BYTES", 1)
     monkeypatch.setattr(RowFolders, "disk_is_full", lambda self: any(Path(self.disk).iterdir()))
-    assert write_rows(ROWS, folders).files is None
+    assert write_rows(ROWS, folders, NOWHERE.of_task(0)).files is None
 
 
 @pytest.mark.parametrize(("number", "is_told"), [(errno.ENOSPC, False), (errno.EDQUOT, False), (errno.EIO, True)])
@@ -53,13 +54,13 @@ def test_a_write_that_fails_for_want_of_space_gives_up_and_any_other_is_an_error
     monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
     if is_told:
         with pytest.raises(OSError, match="the disk"):
-            write_rows(ROWS, folders)
+            write_rows(ROWS, folders, NOWHERE.of_task(0))
     else:
-        assert write_rows(ROWS, folders).files is None
+        assert write_rows(ROWS, folders, NOWHERE.of_task(0)).files is None
 
 
 def test_a_file_that_cannot_be_written_again_stays(folders, request):
-    (file,) = write_rows(ROWS, folders).files
+    (file,) = write_rows(ROWS, folders, NOWHERE.of_task(0)).files
     request.getfixturevalue("full_disk")
     with pytest.raises(NoRoom):
         rewritten(file, pa.schema([("n", pa.float64())]), folders)

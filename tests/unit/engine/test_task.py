@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from gluepot.connectors.contracts import StreamReading
+from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss
@@ -17,15 +18,24 @@ ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
 
 
-def test_rows_for_a_dataframe_leave_errors_out_and_say_so(capsys):
+def test_rows_for_a_dataframe_leave_errors_out_and_keep_them(tmp_path, capsys):
     logging.configure(json=True)
+    rejects = RejectsOfFrame(str(tmp_path), "batch-").of_task(3)
 
-    assert list(good_rows([Chunk(ROWS, [ERROR]), Chunk(ROWS)])) == [ROWS, ROWS]
+    assert list(good_rows([Chunk(ROWS, [ERROR]), Chunk(ROWS)], rejects)) == [ROWS, ROWS]
 
     (line,) = capsys.readouterr().err.splitlines()
     said = json.loads(line)
-    assert (said["msg"], said["reasons"]) == ("records_left_out", {"malformed_json": 1})
-    assert "clicks" in said["first"]
+    assert (said["msg"], said["reasons"], said["kept"]) == ("records_rejected", {"malformed_json": 1}, str(tmp_path))
+    assert [file.name for file in tmp_path.iterdir()] == ["batch-00003-000.rejects"]
+
+
+def test_rows_that_are_not_all_taken_keep_the_errors_so_far_under_another_name(tmp_path):
+    rows = good_rows([Chunk(ROWS, [ERROR]), Chunk(ROWS, [ERROR])], RejectsOfFrame(str(tmp_path), "b-").of_task(0))
+    next(rows)
+    rows.close()
+
+    assert [file.name for file in tmp_path.iterdir()] == ["b-partial-00000-000.rejects"]
 
 
 def test_errors_of_every_step_stay_with_their_chunk():

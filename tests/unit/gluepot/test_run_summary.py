@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from gluepot.core.datasets import Dataset
-from gluepot.engine.write_totals import Output
+from gluepot.engine.write_totals import Output, Rejected, WrittenFile
 from gluepot.job.summary import QueryTotals, Summary, lines, url_of
 from gluepot.job.written import Written
 from gluepot.streaming.progress import BatchStats
@@ -28,7 +29,7 @@ def test_batches_and_outputs_are_added_up():
     summary = Summary()
     summary.update(batch(0, 100, 2, [Output(ORDERS, 98, files=2)]))
     summary.update(batch(1, 50, 0, [Output(ORDERS, 50, files=1), Output(LAKE, 50, files=1)]))
-    summary.add([Output(ORDERS, 1, files=1)])
+    summary.add([Output(ORDERS, 1, files=1)], Rejected(Counter(cast_error=3), Counter({"/state/rejects": 3})))
 
     assert summary.queries == {"orders": QueryTotals(2, 150, 2)}
     assert summary.written == {ORDERS: Written(149, files=4), LAKE: Written(50, files=1)}
@@ -39,24 +40,40 @@ def test_batches_and_outputs_are_added_up():
             {"where": "/data/orders", "rows": 149, "files": 4},
             {"where": "s3://lake/orders", "rows": 50, "files": 1},
         ],
+        "rejected": {"malformed_json": 2, "cast_error": 3},
+        "rejects_in": {"/state/rejects": 3},
     }
 
 
 def test_a_person_is_told_what_was_done_where_it_is_and_how_to_look_at_it():
-    told = lines(75.0, {"orders": QueryTotals(2, 1500, 2)}, {ORDERS: Written(1498, files=1)})
+    summary = Summary()
+    file = WrittenFile("/data/orders", "_rejects/1.rejects", 400, 2, rejects=True)
+    summary.update(replace(batch(0, 1500, 2, [Output(ORDERS, 1498, files=1)]), written=(file,)))
 
-    assert told == [
-        "orders: 2 batches, 1,500 records read, 2 of them rejected.",
+    assert lines(75.0, summary) == [
+        "orders: 1 batch, 1,500 records read, 2 of them rejected.",
         "/data/orders: 1,498 rows in 1 file; see them with `gluepot table files /data/orders`.",
-        "Rejected records are listed by `gluepot dlq list` and the folder of the table.",
+        "2 records rejected and kept (malformed_json 2).",
+        "2 records in /data/orders; list them with `gluepot dlq list /data/orders`.",
         "Done in 75 s.",
+    ]
+
+
+def test_records_that_a_database_keeps_are_told():
+    summary = Summary()
+    summary.add([], Rejected(Counter(cast_error=1)))
+
+    assert lines(1.0, summary) == [
+        "1 record rejected and kept (cast_error 1).",
+        "1 record in the table gluepot_rejects of the database.",
+        "Done in 1 s.",
     ]
 
 
 def test_values_that_became_null_are_told():
     summary = Summary()
     summary.update(replace(batch(0, 100), misfits={"price": 4, "at": 1}))
-    assert lines(1.0, summary.queries, {}) == [
+    assert lines(1.0, summary) == [
         "orders: 1 batch, 100 records read.",
         "orders: 5 values became null, because the declared schema has another type; the log names the fields.",
         "Done in 1 s.",
@@ -64,10 +81,10 @@ def test_values_that_became_null_are_told():
 
 
 def test_a_run_that_did_nothing_only_says_how_long_it_took():
-    assert lines(3.0, {}, {}) == ["Done in 3 s."]
+    assert lines(3.0, Summary()) == ["Done in 3 s."]
 
 
 def test_a_table_of_a_database_has_no_files_to_look_at():
     table = Dataset("postgres://host:5432", "shop.public.orders")
-    assert lines(1.0, {}, {table: Written(3)})[0] == "postgres://host:5432/shop.public.orders: 3 rows."
+    assert lines(1.0, Summary(written={table: Written(3)}))[0] == "postgres://host:5432/shop.public.orders: 3 rows."
     assert url_of(LAKE) == "s3://lake/orders"

@@ -12,7 +12,7 @@ from structlog.typing import FilteringBoundLogger
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
-from gluepot.core.option_values import truth
+from gluepot.core.option_values import SeenOptions, truth
 
 if TYPE_CHECKING:  # planners need none of the decoders
     from gluepot.frames.declared import DeclaredPayload, GrowingPayload
@@ -118,6 +118,18 @@ def warn_ignored(log: FilteringBoundLogger, options: Mapping[str, Any], known: C
     """
     for name in options.keys() - set(known):
         _warn_ignored(log, name, known)
+
+
+def warn_unseen(log: FilteringBoundLogger, options: SeenOptions, harmless: Collection[str] = ()) -> None:
+    """Say which options nobody asked for, with the name that was probably meant.
+
+    Args:
+        log: of the module whose options they are.
+        options: after the reader or writer was made.
+        harmless: names that have no effect here and change no data.
+    """
+    for name in options.ignored(harmless):
+        _warn_ignored(log, name, options.asked)
 
 
 def _warn_ignored(log: FilteringBoundLogger, name: str, known: Collection[str]) -> None:

@@ -115,6 +115,8 @@ def _about_arguments(job: Job) -> Iterator[Finding]:
         return
     for ignored in parameters.ignored:
         yield _of_job(Level.WARNING, f"--{ignored.name}", f"has no effect: {ignored.reason}")
+    for name, meant in parameters.misspelled:
+        yield _of_job(Level.WARNING, f"--{name}", f"is no parameter of Glue; did you mean --{meant}?")
     if "hudi" in parameters.datalake_formats:
         message = "no build of Hudi for Spark 4.1 is known; bring one with --extra-jars"
         yield _of_job(Level.WARNING, "no-format", message)

@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 from gluepot.core.errors import ConfigError, did_you_mean
@@ -42,11 +43,24 @@ MEANINGLESS = {
     "use-postgres-driver": "bring the driver with --extra-jars",
     "disable-proxy-v2": "there is no proxy",
     "encryption-type": "encryption is a setting of the bucket",
-    "debug": "it is internal to AWS",
-    "mode": "it is internal to AWS",
-    "endpoint": "it is internal to AWS",
 }
 """Parameters that have no effect outside AWS, each with the reason."""
+
+KNOWN = frozenset(
+    {
+        *MEANINGLESS,
+        *("JOB_NAME", "JOB_RUN_ID", "JOB_ID", "TempDir", "conf", "job-language", "extra-py-files", "extra-jars"),
+        *("user-jars-first", "extra-files", "enable-auto-scaling", "enable-metrics", "enable-observability-metrics"),
+        *("enable-data-lineage", "enable-glue-datacatalog", "datalake-formats", "enable-spark-ui", "executor-cores"),
+        *("spark-event-logs-path", "customer-driver-env-vars", "customer-executor-env-vars", "continuation-option"),
+        *("job-bookmark-option", "job-bookmark-from", "job-bookmark-to"),
+    }
+)
+"""Names of Glue's parameters."""
+
+# Arguments that AWS gives to scripts, and names that scripts ask for in the spelling of Python.
+_OF_SCRIPTS = frozenset({"RedshiftTempDir", "WORKFLOW_NAME", "WORKFLOW_RUN_ID", "SECURITY_CONFIGURATION"})
+_NEARLY = 0.9
 
 _CONF_SEPARATOR = re.compile(r"\s+--conf[\s=]\s*")
 _ENV_VAR = re.compile(r"""\s*([^=,\s]+)=("[^"]*"|'[^']*'|[^,]*)\s*(?:,|$)""")
@@ -88,6 +102,7 @@ class JobParameters:
         driver_env_vars: environment variables of the driver; their names begin with `CUSTOMER_`.
         executor_env_vars: environment variables of the executors; their names begin with `CUSTOMER_`, too.
         ignored: parameters that have no effect, in the order given.
+        misspelled: names that Glue does not define and that are nearly a name that it does, each with that name.
     """
 
     argv: tuple[str, ...]
@@ -112,6 +127,7 @@ class JobParameters:
     driver_env_vars: Mapping[str, str] = field(default_factory=dict)
     executor_env_vars: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[Ignored, ...] = ()
+    misspelled: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(
@@ -165,7 +181,17 @@ class JobParameters:
             driver_env_vars=_env_vars(last.get("customer-driver-env-vars", "")),
             executor_env_vars=_env_vars(last.get("customer-executor-env-vars", "")),
             ignored=tuple(Ignored(name, MEANINGLESS[name]) for name in last if name in MEANINGLESS),
+            misspelled=tuple((name, meant) for name in last if (meant := _meant(name)) is not None),
         )
+
+
+def _meant(name: str) -> str | None:
+    """Return the parameter of Glue that a name of another spelling is nearly; None for a script's own argument."""
+    if name in KNOWN or name in _OF_SCRIPTS:
+        return None
+    folded = {known.lower(): known for known in KNOWN}
+    near = get_close_matches(name.lower().replace("_", "-"), folded, n=1, cutoff=_NEARLY)
+    return folded[near[0]] if near else None
 
 
 def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:

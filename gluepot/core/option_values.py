@@ -5,7 +5,7 @@ The rule is in docs/glue/README.md, under "Typing of option values".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from gluepot.core.errors import ConfigError
@@ -54,3 +54,33 @@ def number(options: Mapping[str, Any], name: str, *, least: int = 1) -> int | No
     if value < least:
         raise ConfigError(f"{name} is {given!r}; use a whole number of {least} or more")
     return value
+
+
+class SeenOptions(Mapping[str, Any]):
+    """Options that remember which names a reader or writer has asked for. The other names mean nothing to it.
+
+    Args:
+        options: as a script gives them.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = options
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return self._options[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._options)
+
+    def __len__(self) -> int:
+        return len(self._options)
+
+    def ignored(self, harmless: Collection[str] = ()) -> list[str]:
+        """Return the names that nobody asked for.
+
+        Args:
+            harmless: names that have no effect here and change no data.
+        """
+        return [name for name in self._options if name not in self.asked and name not in harmless]

@@ -7,12 +7,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gluepot.connectors.contracts import Sink
+from gluepot.connectors.options import warn_unseen
 from gluepot.connectors.registry import SINKS
 from gluepot.connectors.values import CommitKey
+from gluepot.core.logging import get_logger
+from gluepot.core.option_values import SeenOptions
 from gluepot.engine.catalog_update import CatalogTarget
 
 if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog
+
+_HARMLESS = frozenset({"useGlueParquetWriter", "strictCheckForQuoting", "optimizePerformance"})
+# A stream makes the sink anew for each batch; its options are looked at for the first one.
+_WARNED: set[tuple[str, ...]] = set()
+
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +65,16 @@ class FileTarget:
             ctx: the script's `transformation_ctx`.
             rejects_path: the stream's `rejectsPath`, used if the target has none.
         """
-        return SINKS[self.format](
+        options = SeenOptions(self.format_options)
+        sink = SINKS[self.format](
             self.path,
             key,
-            self.format_options,
+            options,
             partition_keys=self.partition_keys,
             ctx=ctx,
             rejects_path=self.rejects_path or rejects_path,
         )
+        if options.ignored(_HARMLESS) and (place := (self.path, *self.format_options)) not in _WARNED:
+            _WARNED.add(place)
+            warn_unseen(log, options, _HARMLESS)
+        return sink

@@ -79,6 +79,7 @@ def run(
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
     for ignored in parameters.ignored:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
+    _warn_misspelled(parameters, script)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = (
         parameters.job_name,
@@ -153,6 +154,14 @@ def _check_files(script: Path, options: RunOptions) -> None:
     from gluepot.catalog.connections.file import load  # noqa: PLC0415  most jobs name none
 
     load(options.connections)
+
+
+def _warn_misspelled(parameters: JobParameters, script: Path) -> None:
+    """Warn of parameters that are nearly one of Glue's, unless the script asks for them."""
+    text = script.read_text("utf-8", "replace") if parameters.misspelled else ""
+    for name, meant in parameters.misspelled:
+        if name not in text and name.replace("-", "_") not in text:
+            log.warning("parameter_unknown", parameter=f"--{name}", hint=f"Did you mean --{meant}?")
 
 
 def _check_pages(options: RunOptions, parameters: JobParameters) -> None:

@@ -61,6 +61,7 @@ class ListingStats:
         not_matching: folders left out by the predicate.
         not_descended: folders left out because `recurse` is off; the first ten.
         empty: partitions of a catalog with no file in them.
+        without_files: paths of the read with no file in them; they may not exist.
     """
 
     files: int = 0
@@ -69,6 +70,7 @@ class ListingStats:
     not_matching: int = 0
     not_descended: list[str] = field(default_factory=list)
     empty: list[Root] = field(default_factory=list)
+    without_files: list[str] = field(default_factory=list)
 
 
 def list_files(
@@ -106,8 +108,10 @@ def _each(roots: Iterable[Root], options: ListingOptions, stats: ListingStats) -
         yield from [single] if single else _below(root, options, stats)
         if not single:
             done.add(root.url)
-        if root.under and stats.files == before:
+        if stats.files == before and root.under:
             stats.empty.append(root)
+        elif stats.files == before:
+            stats.without_files.append(root.url)
 
 
 def _share_a_tree(roots: Sequence[Root], options: ListingOptions) -> bool:

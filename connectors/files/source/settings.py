@@ -15,10 +15,10 @@ from gluepot.connectors.files.source.listing import ListingOptions
 from gluepot.connectors.files.source.plan import MAX_BAND_MS, PlanOptions
 from gluepot.connectors.files.source.sql_predicate import SqlEvaluator, read_predicate
 from gluepot.connectors.files.source.storage_classes import read_classes
-from gluepot.connectors.options import warn_ignored
+from gluepot.connectors.options import warn_ignored, warn_unseen
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
-from gluepot.core.option_values import flag, number
+from gluepot.core.option_values import SeenOptions, flag, number
 from gluepot.core.storage import canonical_url
 
 KNOWN_OPTIONS = (
@@ -42,6 +42,8 @@ KNOWN_OPTIONS = (
 _WITHOUT_EFFECT = {
     "useS3ListImplementation": "listings are always read page by page",
 }
+# Options of a format that change how fast it is read or written, and not what.
+_HARMLESS_OF_FORMAT = frozenset({"optimizePerformance", "useGlueParquetWriter", "strictCheckForQuoting", "compression"})
 
 log = get_logger(__name__)
 
@@ -90,7 +92,15 @@ class FileReadSettings:
             log.info("option_without_effect", option=name, reason=_WITHOUT_EFFECT[name])
         asked = [text for text in (predicate, str(options.get("catalogPartitionPredicate") or "")) if text.strip()]
         joined = asked[0] if len(asked) == 1 else " AND ".join(f"({text})" for text in asked)
-        paths = _paths(options)
+        paths, of_format = _paths(options), SeenOptions(format_options)
+        source = FilesSource(
+            format=read_format(format_name, of_format),
+            compression=read_compression(options.get("compressionType")),
+            fail_fast=flag(options, "isFailFast"),
+            attach_filename=of_format.get("attachFilename") or None,
+            attach_timestamp=of_format.get("attachTimestamp") or None,
+        )
+        warn_unseen(log, of_format, _HARMLESS_OF_FORMAT)
         return cls(
             listing=ListingOptions(
                 paths=paths,
@@ -107,13 +117,7 @@ class FileReadSettings:
                 bounded_size_bytes=number(options, "boundedSize"),
             ),
             groups=GroupOptions.from_glue(dict(options)),
-            source=FilesSource(
-                format=read_format(format_name, format_options),
-                compression=read_compression(options.get("compressionType")),
-                fail_fast=flag(options, "isFailFast"),
-                attach_filename=format_options.get("attachFilename") or None,
-                attach_timestamp=format_options.get("attachTimestamp") or None,
-            ),
+            source=source,
             description={
                 "options": {**_plain(options), "paths": list(map(canonical_url, paths))},
                 "format": format_name,

@@ -182,6 +182,29 @@ class StagedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingFields:
+    """Fields that a mapping reads and no record has.
+
+    Args:
+        wanted: as the script names them.
+        names: the names of the columns that records have.
+    """
+
+    wanted: frozenset[str]
+    names: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, wanted: Iterable[str], names: Iterable[str]) -> MissingFields:
+        """Return the fields that some rows do not have; the names only count if there are such fields."""
+        missing = frozenset(wanted)
+        return cls(missing, frozenset(names) if missing else frozenset())
+
+    def and_in(self, other: MissingFields) -> MissingFields:
+        """Return the fields that are missing in these rows and in other ones."""
+        return MissingFields(self.wanted & other.wanted, self.names | other.names)
+
+
+@dataclass(frozen=True, slots=True)
 class ManifestPart:
     """What one task reports: its staged files, its input, and counts of records in and out.
 
@@ -204,6 +227,7 @@ class ManifestPart:
         untyped: columns with values that are in no file because the task did not know their type, in the sink's form.
         measured: what steps of the pipeline have measured, by their names.
         misfits: how many values became null because they are not of the type that a script declares, by field.
+        missing: the fields that mappings read and no record has; None if there is no mapping, or no record.
         rows_digest: digest of the rows, see `gluepot.frames.rows_digest`; None if the target does not compare rows.
         keys_digest: the same of the columns by which an upsert finds rows; None if there are none.
     """
@@ -223,6 +247,7 @@ class ManifestPart:
     untyped: Sequence[bytes] | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
     misfits: Mapping[str, int] = field(default_factory=dict)
+    missing: MissingFields | None = None
     rows_put: int = 0
     rows_digest: int | None = None
     keys_digest: int | None = None

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
 from gluepot.connectors.streams.rejects import RejectsAside
-from gluepot.connectors.values import ManifestPart, Outgoing, RawBatch, SourceRange
+from gluepot.connectors.values import ManifestPart, MissingFields, Outgoing, RawBatch, SourceRange
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task_ranges import cut, shares
@@ -25,7 +25,9 @@ from gluepot.frames.packing import unpack
 from gluepot.frames.payloads import total_bytes
 from gluepot.frames.sizes import memory_bytes
 from gluepot.frames.transforms import Step, run_steps
+from gluepot.frames.transforms.apply_mapping import ApplyMapping
 from gluepot.frames.transforms.needed_columns import needed_columns
+from gluepot.frames.transforms.steps import Stage
 from gluepot.quality.measure_rows import MeasureRows
 from gluepot.quality.measures import Measured
 
@@ -52,6 +54,7 @@ class Tally:
     source_schema: pa.Schema | None = None
     measured: dict[str, Measured] = field(default_factory=dict)
     misfits: Counter[str] = field(default_factory=Counter)
+    missing: MissingFields | None = None
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
         """Pass items on, and add the time that their producer took to a phase."""
@@ -265,24 +268,32 @@ def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[C
 
 def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:
     """Pass chunks through the steps; errors of earlier steps stay with their chunk."""
-    measuring = any(isinstance(step, MeasureRows) for step in steps)
+    noting = any(isinstance(step, MeasureRows) or _mapping(step) is not None for step in steps)
     for chunk in chunks:
         began = time.perf_counter()
-        done = _measured_steps(steps, chunk, tally) if measuring else run_steps(steps, chunk)
+        done = _noted_steps(steps, chunk, tally) if noting else run_steps(steps, chunk)
         tally.rows_dropped += _records(chunk) - _records(done)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield done
 
 
-def _measured_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
-    """Return the chunk after all steps, and keep what some of them measure."""
+def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
+    """Return the chunk after all steps, and note what some of them measure or look for in vain."""
     for step in steps:
+        if chunk.batch.num_rows and (mapping := _mapping(step)) is not None:
+            seen = MissingFields.of(mapping.missing(chunk.batch), chunk.batch.schema.names)
+            tally.missing = seen if tally.missing is None else tally.missing.and_in(seen)
         chunk = step(chunk)
         if isinstance(step, MeasureRows):
             before = tally.measured.get(step.name)
             found = step.of(chunk, before)
             tally.measured[step.name] = found if before is None else before.merged(found)
     return chunk
+
+
+def _mapping(step: Step) -> ApplyMapping | None:
+    inner = step.step if isinstance(step, Stage) else step
+    return inner if isinstance(inner, ApplyMapping) else None
 
 
 def _records(chunk: Chunk) -> int:
@@ -345,6 +356,7 @@ def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
         phase_secs=dict(tally.phase_secs),
         measured=dict(tally.measured),
         misfits=dict(tally.misfits),
+        missing=tally.missing,
         newest_epoch_ms=dict(tally.newest_epoch_ms),
         source_schema=None if tally.source_schema is None else tally.source_schema.serialize().to_pybytes(),
     )

@@ -7,12 +7,13 @@ through `gluepot.engine.rehearsing_writer`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from gluepot import commit
@@ -23,7 +24,7 @@ from gluepot.connectors.documents.sink import DocumentSink, DocumentTarget, Unre
 from gluepot.connectors.jdbc.databases import table_database
 from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
-from gluepot.connectors.values import CommitKey, Committed, Manifest, SourceRange, write_label
+from gluepot.connectors.values import CommitKey, Committed, Manifest, ManifestPart, SourceRange, write_label
 from gluepot.core.datasets import folder_dataset, table_dataset
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
@@ -36,6 +37,7 @@ from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
 from gluepot.engine.rejects import Rejects
+from gluepot.engine.suspicion import suspicions
 from gluepot.engine.write_totals import WriteTotals
 from gluepot.frames.transforms import Step
 
@@ -83,11 +85,13 @@ class KnownTargets:
         tables: what the query has written to its tables.
         columns: what the tables have recorded about their columns.
         checked: record sinks whose check has passed.
+        warned: what a warning was given of.
     """
 
     tables: commit.QueryWrites
     columns: TableColumns = field(default_factory=TableColumns)
     checked: set[str] = field(default_factory=set)
+    warned: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,9 +375,20 @@ class TableWriter:
         if (entry := write.settings.catalog) is not None:
             catalog_update.update(entry.open(), entry.table, outcome.files, parts)
         self.targets.columns.learn(target, planned.key, parts)
+        self._warn(write, parts)
         self.totals.add(outcome, parts, target, folder_dataset(target.table.url))
         self.totals.rows_in_table[target.table.url] = write.table.count(planned.key, outcome.rows)
         self._published(planned.key, write.settings.path, outcome.rows, len(outcome.files))
+
+    def _warn(self, write: FileWrite, parts: Sequence[ManifestPart]) -> None:
+        """Warn of what looks like a mistake, once for each target."""
+        columns = [
+            name for part in parts if part.schema for name in pa.ipc.read_schema(pa.py_buffer(part.schema)).names
+        ]
+        for one in suspicions(parts, columns, write.settings.partition_keys):
+            if (known := f"{write.place} {one.event} {one.of}") not in self.targets.warned:
+                self.targets.warned.add(known)
+                log.warning(one.event, of=one.of, hint=one.hint, records=one.records, target=write.settings.path)
 
     def _write_documents(self, spark: SparkSession, pipeline: Pipeline, target: DocumentTarget, ctx: str) -> None:
         store, rejects_path = target.store, target.rejects_path or self.rejects_path

@@ -49,6 +49,8 @@ _TEXTS = {
     "double": "-?[0-9]{1,15}([.][0-9]{1,15})?",
     "date": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
 }
+BLANKS_ARE_NULL = "blanks are null"
+"""The name of a field of a cast, which the plan adds if the cast makes blank texts null."""
 _ESCAPE = "\\"
 _ASCII = "[\\x00-\\x7F]*"
 # Whole numbers of so many digits are the same as floating-point numbers.
@@ -186,7 +188,7 @@ def _cast(node: Node, values: Sequence[Value]) -> Value:
     if given.kind == wanted:
         return given
     if is_decimal(given.kind) or is_decimal(wanted):
-        return _decimal_cast(given, wanted)
+        return _decimal_cast(given, wanted, blanks_are_null=BLANKS_ARE_NULL in node)
     match given.kind, wanted:
         case ("byte" | "short" | "integer" | "long", "byte" | "short" | "integer" | "long" | "double" | "string"):
             return cast(given.sql, wanted)
@@ -195,7 +197,7 @@ def _cast(node: Node, values: Sequence[Value]) -> Value:
         case ("double", "integer" | "long"):
             return cast(f"trunc({given.sql})", wanted)
         case ("string", "integer" | "long" | "double" | "date"):
-            return _of_text(given, wanted, _TEXTS[wanted])
+            return _of_text(given, wanted, _TEXTS[wanted], blanks_are_null=BLANKS_ARE_NULL in node)
         case ("date", "string"):
             is_plain = f"coalesce({given.sql} BETWEEN DATE '{_FIRST_DATE}' AND DATE '{_LAST_DATE}', true)"
             return Value(guarded(is_plain, cast(given.sql, wanted).sql, sql_type(wanted)), wanted)
@@ -204,7 +206,7 @@ def _cast(node: Node, values: Sequence[Value]) -> Value:
     raise NotTranslated(f"Cast from {given.kind} to {node['dataType']}")
 
 
-def _decimal_cast(given: Value, wanted: str) -> Value:
+def _decimal_cast(given: Value, wanted: str, *, blanks_are_null: bool) -> Value:
     """Cast to or from a decimal; both round half up."""
     if wanted and (given.kind in INTEGERS or (is_decimal(given.kind) and is_decimal(wanted))):
         return cast(given.sql, wanted)
@@ -213,7 +215,8 @@ def _decimal_cast(given: Value, wanted: str) -> Value:
     if given.kind == "string":
         precision, scale = digits(wanted)
         fraction = f"([.][0-9]{{1,{scale}}})?" if scale else ""
-        return _of_text(given, wanted, f"-?[0-9]{{1,{max(1, precision - scale)}}}{fraction}")
+        pattern = f"-?[0-9]{{1,{max(1, precision - scale)}}}{fraction}"
+        return _of_text(given, wanted, pattern, blanks_are_null=blanks_are_null)
     match wanted:
         case "double" if digits(given.kind)[0] <= _DOUBLE_DIGITS:
             return cast(given.sql, wanted)
@@ -242,19 +245,12 @@ def _decimal_text(given: Value) -> Value:
     return Value(guarded(is_plain, printed, "VARCHAR"), "string")
 
 
-def is_number_of_text(node: Node, given: Value) -> bool:
-    """Return whether a cast makes a number or a date of a text."""
-    return given.kind == "string" and translated_kind(node["dataType"]) != "string"
-
-
-def without_blanks(given: Value) -> Value:
-    """Return a text that is null where it is empty or has only spaces."""
-    return Value(f"CASE WHEN trim({given.sql}, ' ') <> '' THEN {given.sql} END", "string")
-
-
-def _of_text(given: Value, wanted: str, pattern: str) -> Value:
+def _of_text(given: Value, wanted: str, pattern: str, *, blanks_are_null: bool) -> Value:
+    if blanks_are_null:
+        pattern = f"{pattern}| *"
     is_plain = f"{given.sql} IS NULL OR regexp_full_match({given.sql}, '{pattern}')"
-    return Value(guarded(is_plain, cast(given.sql, wanted).sql, sql_type(wanted)), wanted)
+    function = "TRY_CAST" if blanks_are_null else "CAST"
+    return Value(guarded(is_plain, f"{function}({given.sql} AS {sql_type(wanted)})", sql_type(wanted)), wanted)
 
 
 def _substring(_: Node, values: Sequence[Value]) -> Value:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.core.duckdb_sql import quoted_name
 from gluepot.engine.native import aggregates
-from gluepot.engine.native.expressions import EXPRESSIONS, in_set, is_number_of_text, literal_of, without_blanks
+from gluepot.engine.native.expressions import BLANKS_ARE_NULL, EXPRESSIONS, in_set, literal_of
 from gluepot.engine.native.nodes import Node, Tree, children, every, flat, is_sparks, kind, number, said, tree
 from gluepot.engine.native.parts import compared, null, text
 from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
@@ -316,8 +316,8 @@ class _Translation:
         if kind(node) == "InSet":
             key = json.dumps(flat(children(node)[0]))
             return in_set(values[0], self.sources.sets.get(key, ()))
-        if kind(node) == "Cast" and self.sources.blanks_are_null and is_number_of_text(node, values[0]):
-            values = [without_blanks(values[0])]
+        if kind(node) == "Cast" and self.sources.blanks_are_null:
+            node = {**node, BLANKS_ARE_NULL: True}
         return self._expression(node, values)
 
     def _expression(self, node: Node, values: Sequence[Value]) -> Value:

@@ -58,6 +58,15 @@ class ApplyMapping:
         """The paths it looks at."""
         return frozenset(mapping.source for mapping in self._parsed)
 
+    def missing(self, batch: pa.RecordBatch) -> list[str]:
+        """Return those source fields, as the script names them, that no row has."""
+        columns = columns_of(batch)
+        return [
+            str(entry[0])
+            for entry, mapping in zip(self.mappings, self._parsed, strict=True)
+            if find(columns, mapping.source, case_sensitive=self.case_sensitive) is None
+        ]
+
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the mapped rows; the errors stay."""
         rows, columns = chunk.batch.num_rows, columns_of(chunk.batch)

@@ -1,0 +1,82 @@
+"""What is probably a mistake although the job goes on: a name that matches nothing, or a format that hardly fits. Pure.
+
+Glue ignores such mistakes or writes nulls. The run goes on here too, and says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from gluepot.connectors.files.partition_folders import DEFAULT_PARTITION
+from gluepot.connectors.values import ManifestPart, MissingFields
+from gluepot.core.errors import did_you_mean
+
+_LEAST_RECORDS = 10
+_REMEDIES = {
+    "invalid_utf8": "the files are not UTF-8; convert them, for example with iconv",
+    "malformed_csv": "look at separator, quoteChar and multiLine of format_options",
+    "malformed_json": "look at jsonPath and multiLine of format_options, and at the format",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """Something that a person should look at.
+
+    Args:
+        event: the name of the log event.
+        of: what it is about: a field, a partition key, a reason.
+        hint: the likely remedy.
+        records: how many records it concerns; 0 if it is not about records.
+    """
+
+    event: str
+    of: str
+    hint: str
+    records: int = 0
+
+
+def suspicions(parts: Sequence[ManifestPart], names: Sequence[str], partition_keys: Sequence[str]) -> list[Suspicion]:
+    """Return what looks like a mistake in one write.
+
+    Args:
+        parts: what the tasks report.
+        names: the names of the columns that were written.
+        partition_keys: of the target.
+    """
+    return [*_missing_fields(parts), *_default_partitions(parts, names, partition_keys), *_mostly_rejected(parts)]
+
+
+def _missing_fields(parts: Sequence[ManifestPart]) -> Iterator[Suspicion]:
+    seen = [part.missing for part in parts if part.missing is not None]
+    if not seen:
+        return
+    missing = reduce(MissingFields.and_in, seen)
+    for name in sorted(missing.wanted):
+        hint = did_you_mean(name, missing.names).strip() or f"the records have {', '.join(sorted(missing.names))[:200]}"
+        yield Suspicion("field_not_found", name, hint)
+
+
+def _default_partitions(
+    parts: Sequence[ManifestPart], names: Sequence[str], partition_keys: Sequence[str]
+) -> Iterator[Suspicion]:
+    files = [file for part in parts for file in part.files if not file.rejects]
+    rows = sum(file.rows for file in files)
+    for key in partition_keys if rows else ():
+        if all(f"{key}={DEFAULT_PARTITION}/" in file.final for file in files):
+            others = [name for name in names if name != key]
+            hint = did_you_mean(key, others).strip() or "every value of the key is null"
+            yield Suspicion("all_rows_in_the_default_partition", key, hint, rows)
+
+
+def _mostly_rejected(parts: Sequence[ManifestPart]) -> Iterator[Suspicion]:
+    rejected = sum((Counter(part.rejected) for part in parts), Counter[str]())
+    read, refused = sum(part.rows_in for part in parts), rejected.total()
+    if refused >= _LEAST_RECORDS and refused * 2 > read:
+        reason, _ = rejected.most_common(1)[0]
+        yield Suspicion(
+            "most_records_rejected", reason, _REMEDIES.get(reason, "look at them with gluepot dlq"), refused
+        )

@@ -1,0 +1,52 @@
+"""What looks like a mistake in a write, from what its tasks report."""
+
+from __future__ import annotations
+
+from gluepot.connectors.values import ManifestPart, MissingFields, StagedFile
+from gluepot.engine.suspicion import Suspicion, suspicions
+
+
+def part(**fields):
+    return ManifestPart(rows_in=100, rows_out=100, **fields)
+
+
+def missing(*wanted, names=("id", "country")):
+    return MissingFields(frozenset(wanted), frozenset(names))
+
+
+def file(folder, rows=5, rejects=False):
+    return StagedFile("staged", f"{folder}part-1.parquet", 10, rows, 0, rejects)
+
+
+def test_a_field_that_no_record_has_is_named_with_the_nearest_column():
+    parts = [part(missing=missing("coutnry", "id")), part(missing=missing("coutnry")), part()]
+
+    assert suspicions(parts, [], []) == [Suspicion("field_not_found", "coutnry", "Did you mean 'country'?")]
+
+
+def test_a_field_that_some_records_have_is_none():
+    assert suspicions([part(missing=missing("city")), part(missing=missing())], [], []) == []
+
+
+def test_without_a_near_name_the_columns_are_listed():
+    (found,) = suspicions([part(missing=missing("x"))], [], [])
+    assert found.hint == "the records have country, id"
+
+
+def test_rows_that_are_all_in_the_default_partition_of_a_key():
+    default = "coutnry=__HIVE_DEFAULT_PARTITION__/"
+    parts = [part(files=[file(default), file(f"day=1/{default}", 7), file("_rejects/", 3, rejects=True)])]
+
+    assert suspicions(parts, ["id", "country"], ["day", "coutnry"]) == [
+        Suspicion("all_rows_in_the_default_partition", "coutnry", "Did you mean 'country'?", 12)
+    ]
+    assert suspicions([part(files=[file(default), file("coutnry=x/")])], [], ["coutnry"]) == []
+    assert suspicions([part(files=[])], [], ["coutnry"]) == []
+
+
+def test_a_format_that_most_records_do_not_fit():
+    (found,) = suspicions([ManifestPart(rows_in=20, rejected={"invalid_utf8": 10, "malformed_csv": 1})], [], [])
+    assert (found.event, found.of, found.records) == ("most_records_rejected", "invalid_utf8", 11)
+    assert "not UTF-8" in found.hint
+    assert suspicions([ManifestPart(rows_in=20, rejected={"invalid_utf8": 10})], [], []) == []
+    assert suspicions([ManifestPart(rows_in=9, rejected={"invalid_utf8": 9})], [], []) == []

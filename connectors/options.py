@@ -129,7 +129,7 @@ def warn_unseen(log: FilteringBoundLogger, options: SeenOptions, harmless: Colle
         harmless: names that have no effect here and change no data.
     """
     for name in options.ignored(harmless):
-        _warn_ignored(log, name, options.asked)
+        _warn_ignored(log, name, sorted(options.asked, reverse=True))  # of two spellings, the one with capitals
 
 
 def _warn_ignored(log: FilteringBoundLogger, name: str, known: Collection[str]) -> None:

@@ -75,6 +75,9 @@ class RunWriters:
         with self._beginning:
             writer = self._of_runs.get(name)
             if writer is None:
+                for earlier in self._of_runs.values():
+                    if (earlier.by.query_id, earlier.by.batch_id) == (marks.run.job.uid, marks.run.job.run):
+                        earlier.rejects.begin_attempt()  # this attempt counts what the run has rejected
                 writer = self._of_runs[name] = _begin(run, marks)
         writer.given = Given(digest=marks.input_digest)
         return writer

@@ -5,7 +5,7 @@ The rule is in docs/glue/README.md, under "Typing of option values".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping
 from typing import Any
 
 from gluepot.core.errors import ConfigError
@@ -76,6 +76,10 @@ class SeenOptions(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._options)
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return all options; who looks through them has not asked for each."""
+        return self._options.items()
 
     def ignored(self, harmless: Collection[str] = ()) -> list[str]:
         """Return the names that nobody asked for.

@@ -125,7 +125,12 @@ class CsvReader:
             rest = lines.rest(again)
         else:
             rest, _ = lines_of(file.plain, file.piece, lines.at - len(again))
-        yield from self._rows(Rows(names, Coordinates(file.place, file.partition)), rest, file.place)
+        rows = Rows(names, Coordinates(file.place, file.partition))
+        chunk = None
+        for chunk in self._rows(rows, rest, file.place):
+            yield chunk
+        if chunk is None and settings.with_header:
+            yield Chunk(rows.no_rows())  # the header names the columns
 
     def _first_record(self, lines: FirstLines, *, names_columns: bool) -> tuple[bytes, list[str]]:
         """Take the first record that is not blank off a file, and return it with its values; nothing at the end.

@@ -29,10 +29,14 @@ class Rows:
         """Return no rows."""
         return self._schema.empty_table()
 
+    def no_rows(self) -> pa.RecordBatch:
+        """Return a batch without rows that has the columns."""
+        return pa.RecordBatch.from_pylist([], schema=self._schema)
+
     def chunks(self, batches: Sequence[pa.RecordBatch], errors: list[ErrorRecord]) -> Iterator[Chunk]:
         """Yield a chunk of at most one batch and errors, unless there is nothing in it."""
         if batches or errors:
-            yield Chunk(batches[0] if batches else pa.RecordBatch.from_pylist([], schema=self._schema), errors)
+            yield Chunk(batches[0] if batches else self.no_rows(), errors)
 
     def parsed(self, records: Iterable[tuple[bytes, list[str]]]) -> Iterator[Chunk]:
         """Yield records that were read as bytes and values; of bytes that are no text `as_text` made the values."""

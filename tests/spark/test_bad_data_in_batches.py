@@ -1,0 +1,199 @@
+"""What a batch job says and keeps if its data or its options are bad."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from awsglue import DynamicFrame
+from awsglue.job import Job
+from awsglue.transforms import ApplyMapping
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.run_writer import RunWriters
+from gluepot.core import logging
+
+
+@pytest.fixture
+def writers(monkeypatch, tmp_path):
+    fresh = RunWriters()
+    monkeypatch.setattr("awsglue.writing.WRITERS", fresh)
+    monkeypatch.setattr("awsglue.job.WRITERS", fresh)
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("GLUEPOT_LEDGER", raising=False)
+    yield fresh
+    jobrun.end("the test ended")
+
+
+@pytest.fixture
+def job(glue_context, writers):
+    def begin(name="copy", bookmarks=True, **arguments):
+        made = Job(glue_context)
+        option = {"job_bookmark_option": "job-bookmark-enable"} if bookmarks else {}
+        made.init(name, {"JOB_NAME": name, **option, **arguments})
+        return made
+
+    return begin
+
+
+@pytest.fixture
+def read(glue_context):
+    def read(folder, form="json", ctx="source", **format_options):
+        return glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [str(folder)]}, format=form, format_options=format_options, transformation_ctx=ctx
+        )
+
+    return read
+
+
+@pytest.fixture
+def write(glue_context, tmp_path):
+    def write(frame, **options):
+        given = {"path": str(tmp_path / "out"), **options}
+        glue_context.write_dynamic_frame.from_options(
+            frame, "s3", given, format="glueparquet", transformation_ctx="sink"
+        )
+
+    return write
+
+
+@pytest.fixture
+def said(capsys):
+    """The warnings since the last call, by event."""
+    logging.configure(json=True)
+    capsys.readouterr()
+
+    def said():
+        lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
+        return {one["msg"]: one for one in map(json.loads, lines) if one.get("level") == "warning"}
+
+    return said
+
+
+def put(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    return folder
+
+
+def kept(folder: Path) -> Counter[bytes]:
+    files = [str(file) for file in folder.rglob("*.rejects")]
+    return (
+        Counter(row[0] for row in duckdb.sql(f"SELECT raw FROM read_parquet({files!r})").fetchall())
+        if files
+        else Counter()
+    )
+
+
+MIXED = "".join(json.dumps({"id": n, "country": "DE"}) + "\n" for n in range(20)) + '{"id": 7,\n{"id"\n'
+BROKEN = {b'{"id": 7,': 1, b'{"id"': 1}
+
+
+@pytest.mark.parametrize("bookmarks", [True, False])
+def test_records_that_a_dataframe_cannot_hold_are_kept_in_the_state_folder(
+    job, read, write, writers, glue_context, tmp_path, bookmarks
+):
+    run = job(bookmarks=bookmarks)
+    frame = read(put(tmp_path / "in", "a.json", MIXED))
+    assert frame.toDF().count() == 20
+    write(DynamicFrame.fromDF(frame.toDF().filter("id > 9"), glue_context, "some"))
+    run.commit()
+
+    assert kept(tmp_path / "state/rejects/copy") == BROKEN
+    assert sum(writers.rejected().by_reason.values()) == 2
+    assert writers.rejected().by_folder == {str(tmp_path / "state/rejects/copy"): 2}
+
+
+def test_they_are_below_the_temporary_folder_of_the_job_and_a_retry_keeps_them_once(
+    job, read, write, writers, glue_context, tmp_path
+):
+    put(tmp_path / "in", "a.json", MIXED)
+    for attempt in range(2):
+        run = job(TempDir=str(tmp_path / "temp"))
+        write(DynamicFrame.fromDF(read(tmp_path / "in").toDF(), glue_context, "all"))
+        if attempt:
+            run.commit()
+        else:
+            jobrun.end("the first attempt dies")
+
+    assert kept(tmp_path / "temp") == BROKEN
+
+
+def test_a_table_that_is_written_directly_keeps_its_own(job, read, write, writers, tmp_path):
+    run = job()
+    write(read(put(tmp_path / "in", "a.json", MIXED)))
+    run.commit()
+
+    assert kept(tmp_path / "out") == BROKEN
+    assert not (tmp_path / "state/rejects").exists()
+    assert writers.rejected().by_folder == {str(tmp_path / "out"): 2}
+
+
+def test_options_of_a_format_that_mean_nothing_are_named(read, write, said, tmp_path):
+    folder = put(tmp_path / "in", "a.csv", "id;country\n1;DE\n")
+    read(folder, "csv", seperator=";", withHeader=True, optimizePerformance=True).toDF()
+
+    assert said()["option_ignored"].items() >= {"option": "seperator", "hint": "Did you mean 'separator'?"}.items()
+
+
+@pytest.mark.parametrize(("form", "wrong", "right"), [
+    ("csv", "withheader", "withHeader"),
+    ("json", "multiline_", "multiLine"),
+    ("xml", "attributeprefix", "attributePrefix"),
+])  # fmt: skip
+def test_each_format_knows_its_options(read, said, tmp_path, form, wrong, right):
+    more = {"rowTag": "r"} if form == "xml" else {}
+    read(tmp_path / "missing", form, **{wrong: "true"}, **more).toDF()
+
+    assert said()["option_ignored"]["hint"] == f"Did you mean '{right}'?"
+
+
+def test_options_of_a_written_format_too(glue_context, read, said, tmp_path):
+    frame = read(put(tmp_path / "in", "a.json", MIXED))
+    for _ in range(2):
+        glue_context.write_dynamic_frame.from_options(
+            frame, "s3", {"path": str(tmp_path / "out")}, format="glueparquet", format_options={"compresion": "gzip"}
+        )
+
+    assert said()["option_ignored"].items() >= {"option": "compresion", "hint": "Did you mean 'compression'?"}.items()
+
+
+def test_a_partition_key_that_no_row_has_is_named_with_the_nearest_column(read, write, said, tmp_path):
+    write(read(put(tmp_path / "in", "a.json", MIXED)), partitionKeys=["coutnry"])
+
+    warned = said()["all_rows_in_the_default_partition"]
+    assert (warned["of"], warned["hint"], warned["records"]) == ("coutnry", "Did you mean 'country'?", 20)
+
+
+def test_a_mapping_of_a_field_that_no_record_has_is_named(read, write, said, tmp_path):
+    frame = read(put(tmp_path / "in", "a.json", MIXED))
+    mappings = [("id", "int", "id", "int"), ("coutnry", "string", "country", "string")]
+    write(ApplyMapping.apply(frame=frame, mappings=mappings, transformation_ctx="mapped"))
+
+    assert said()["field_not_found"].items() >= {"of": "coutnry", "hint": "Did you mean 'country'?"}.items()
+
+
+def test_a_file_of_another_encoding_is_named(read, write, said, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.csv").write_bytes(b"id,city\n" + "1,Köln\n".encode("latin-1") * 20)
+    write(read(tmp_path / "in", "csv", withHeader=True))
+
+    warned = said()["most_records_rejected"]
+    assert (warned["of"], warned["records"]) == ("invalid_utf8", 20)
+    assert "not UTF-8" in warned["hint"]
+
+
+def test_a_path_without_files_is_named(read, said, tmp_path):
+    read(tmp_path / "missing").toDF()
+
+    assert said()["no_files_found"].items() >= {"path": str(tmp_path / "missing"), "hint": "check its spelling"}.items()
+
+
+def test_the_columns_of_a_header_without_rows_are_known(read, glue_context, tmp_path):
+    frame = read(put(tmp_path / "in", "a.csv", "id,country\n"), "csv", withHeader=True)
+    frame.toDF().createOrReplaceTempView("nothing")
+
+    assert glue_context.spark_session.sql("SELECT id, upper(country) FROM nothing").count() == 0

@@ -10,6 +10,7 @@ from awsglue import sinks as file_sinks
 from gluepot.check.calls import Call
 from gluepot.connectors.dynamodb import settings as dynamodb
 from gluepot.connectors.dynamodb.export import OPTIONS as EXPORT_OPTIONS
+from gluepot.connectors.files.formats import read_format
 from gluepot.connectors.files.source import settings as file_reads
 from gluepot.connectors.jdbc import settings as jdbc_reads
 from gluepot.connectors.jdbc import target as jdbc_writes
@@ -22,6 +23,7 @@ from gluepot.connectors.notifications import eventbridge, firehose, sns, sqs, we
 from gluepot.connectors.opensearch import settings as opensearch
 from gluepot.connectors.registry import Access, connector
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.option_values import SeenOptions
 from gluepot.streaming.settings import unknown_options
 
 
@@ -78,6 +80,7 @@ _WRITES_TO = {
         )
     },
 }  # fmt: skip
+_ATTACHED = frozenset({"attachFilename", "attachTimestamp"})
 _READ_CALLS = frozenset(
     {
         "DataFrameReader.from_options",
@@ -112,6 +115,20 @@ def ignored_options(call: Call) -> Iterator[tuple[str, str]]:
     known = streams.get(kind.value.lower()) or (by_access.get(access) if access else None)
     if known is not None:
         yield from known.ignored(_names(call, "connection_options"))
+    if access is Access.FILES and name in _READ_CALLS:
+        yield from _ignored_of_format(call)
+
+
+def _ignored_of_format(call: Call) -> Iterator[tuple[str, str]]:
+    """Yield options of the format of a read that nobody asks for; nothing if a value is not literal, or is wrong."""
+    name, given = call.arguments.get("format"), call.arguments.get("format_options")
+    try:
+        options = SeenOptions(ast.literal_eval(given) if given is not None else {})
+        read_format(ast.literal_eval(name) if name is not None else None, options)
+    except (ConfigError, ValueError, TypeError):
+        return
+    for one in options.ignored(file_reads.HARMLESS_OF_FORMAT | _ATTACHED):
+        yield one, did_you_mean(one, sorted(options.asked, reverse=True)).strip()
 
 
 def _names(call: Call, argument: str) -> list[str]:

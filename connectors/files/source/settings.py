@@ -43,7 +43,7 @@ _WITHOUT_EFFECT = {
     "useS3ListImplementation": "listings are always read page by page",
 }
 # Options of a format that change how fast it is read or written, and not what.
-_HARMLESS_OF_FORMAT = frozenset({"optimizePerformance", "useGlueParquetWriter", "strictCheckForQuoting", "compression"})
+HARMLESS_OF_FORMAT = frozenset({"optimizePerformance", "useGlueParquetWriter", "strictCheckForQuoting", "compression"})
 
 log = get_logger(__name__)
 
@@ -100,7 +100,7 @@ class FileReadSettings:
             attach_filename=of_format.get("attachFilename") or None,
             attach_timestamp=of_format.get("attachTimestamp") or None,
         )
-        warn_unseen(log, of_format, _HARMLESS_OF_FORMAT)
+        warn_unseen(log, of_format, HARMLESS_OF_FORMAT)
         return cls(
             listing=ListingOptions(
                 paths=paths,

@@ -170,6 +170,15 @@ def test_json_has_outcome_and_effort(check):
         ("create_data_frame.from_options('kinesis', {'streamArm': 'a'})", "streamARN"),
         ("create_dynamic_frame.from_options('dynamodb', {'dynamodb.input.table': 't'})", "dynamodb.input.tableName"),
         ("create_dynamic_frame.from_options('postgresql', {'dbTables': 't'}, transformation_ctx='r')", "dbtable"),
+        (
+            "create_dynamic_frame.from_options('s3', {'paths': []}, 'csv', {'seperator': ';', 'withHeader': True}, 'r')",
+            "separator",
+        ),
+        (
+            "create_dynamic_frame.from_options('s3', {'paths': []}, format='xml',"
+            " format_options={'rowTag': 'r', 'attributeprefix': '', 'attachFilename': 'f'}, transformation_ctx='r')",
+            "attributePrefix",
+        ),
     ],
 )
 def test_an_option_that_means_nothing_is_named_with_what_was_meant(tmp_path, call, hint):

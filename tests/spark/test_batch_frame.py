@@ -9,16 +9,18 @@ from pyspark.sql import DataFrame
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
 from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.rejects import Rejects
 from gluepot.streaming.micro_batch.frames import BatchFrame
 
 SETTINGS = KafkaReadSettings.from_options({"bootstrap.servers": "127.0.0.1:9", "topicName": "clicks"})
 NEVER_READ = KafkaSource(SETTINGS).reading()
+REJECTS = Rejects(None, "query", 0)
 
 
 @pytest.fixture
 def batch(glue_context):
     rows = glue_context.spark_session.createDataFrame([(1, "a"), (2, "b"), (2, "b")], "n int, s string")
-    frame = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, StorageLevel.MEMORY_AND_DISK)
+    frame = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, StorageLevel.MEMORY_AND_DISK, REJECTS)
     yield frame
     frame.release()
 
@@ -101,15 +103,17 @@ def test_without_a_storage_level_no_rows_are_kept(glue_context, persisted_rdds):
     rows = glue_context.spark_session.range(3)
     before = persisted_rdds()
 
-    assert BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None).filter("id > 0").count() == 2
+    assert BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, REJECTS).filter("id > 0").count() == 2
     assert persisted_rdds() == before
 
 
 def test_a_guard_is_answered_without_reading_what_holds_a_record(glue_context):
     rows = glue_context.spark_session.range(3)
-    whole = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, answers_emptiness_checks=True)
-    part = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, lambda: rows, answers_emptiness_checks=True)
-    unguarded = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None)
+    whole = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, REJECTS, answers_emptiness_checks=True)
+    part = BatchFrame(
+        rows, RangeInput(NEVER_READ, ()), None, None, REJECTS, lambda: rows, answers_emptiness_checks=True
+    )
+    unguarded = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, REJECTS)
 
     # No assertion around it: pytest compiles those its own way.
     whole_has_rows, part_has_rows, unguarded_has_rows = whole.count() > 0, part.count() > 0, unguarded.count() > 0

@@ -15,6 +15,7 @@ from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.engine import row_folders, row_frames
 from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.rejects import Rejects
 from gluepot.streaming.micro_batch.frames import BatchFrame
 
 RANGES = tuple(SourceRange("kafka", "clicks", "", str(shard), 0, 4) for shard in range(2))
@@ -51,7 +52,7 @@ def new_batch(glue_context, noted):
     def new(level=StorageLevel.MEMORY_AND_DISK):
         texts = glue_context.spark_session.createDataFrame([("{}",)], "data string")
         given = RangeInput(StreamReading(noting_source(noted)), RANGES)
-        made.append(BatchFrame(texts, given, "data", level))
+        made.append(BatchFrame(texts, given, "data", level, Rejects(None, "query", 0)))
         return made[-1]
 
     yield new

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from awsglue.dynamicframe import ResolveOption
+from gluepot.connectors.streams.rejects import NOWHERE
 from gluepot.core.clock import SystemClock
 from gluepot.core.owned_folders import new_owned_folder
 from gluepot.engine import on_driver, row_files, row_folders, row_frames
@@ -216,7 +217,9 @@ def test_files_go_to_disk_where_memory_is_used_up(tmp_path, monkeypatch):
         one.mkdir(parents=True)
     chunks = [Chunk(pa.RecordBatch.from_pydict({"n": [number]})) for number in range(4)]
 
-    written = row_files.write_rows(chunks, RowFolders(str(folders[0]), str(folders[1]), most_bytes=1))
+    written = row_files.write_rows(
+        chunks, RowFolders(str(folders[0]), str(folders[1]), most_bytes=1), NOWHERE.of_task(0)
+    )
 
     assert [(Path(file.path).parent.name, file.rows) for file in written.files] == [("frame", 1), ("disk", 3)]
     assert written.records == 4

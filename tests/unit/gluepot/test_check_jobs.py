@@ -175,8 +175,7 @@ def test_json_has_outcome_and_effort(check):
             "separator",
         ),
         (
-            "create_dynamic_frame.from_options('s3', {'paths': []}, format='xml',"
-            " format_options={'rowTag': 'r', 'attributeprefix': '', 'attachFilename': 'f'}, transformation_ctx='r')",
+            "create_dynamic_frame.from_options('s3', {'paths': []}, 'xml', {'rowTag': 'r', 'attributeprefix': ''}, 'r')",
             "attributePrefix",
         ),
     ],

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from gluepot import commit
@@ -25,6 +24,7 @@ from gluepot.engine import on_driver, task
 from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
+from gluepot.engine.spark_types import in_spark_types, refuse_unread, spark_schema
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
@@ -257,8 +257,8 @@ def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, A
 
 
 def storable(schema: pa.Schema) -> pa.Schema:
-    """Return the schema without the fields whose types cannot be stored."""
-    return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
+    """Return the schema as rows of Spark have it, without the fields whose types cannot be stored."""
+    return in_spark_types(without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema)
 
 
 def over_chunks(spark: SparkSession, pipeline: Pipeline, body: Callable[[Iterator[Chunk]], ResultT]) -> list[ResultT]:
@@ -308,7 +308,7 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
             # First the types that other rows have: an empty list without one would be dropped.
             yield align(without_nulls(align(rows, schema)), stored)
 
-    return through_spark(spark, pipeline, aligned, from_arrow_schema(stored, prefer_timestamp_ntz=True))
+    return through_spark(spark, pipeline, aligned, spark_schema(stored))
 
 
 def through_spark(
@@ -356,6 +356,7 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
     """Return the function that turns the record batches of the input's DataFrame into chunks."""
     if isinstance(given, PackedInput):
         return task.packed_chunks
+    refuse_unread(given.frame.schema)
     json_column, sticky = given.json_column, given.sticky  # the tasks get these; a DataFrame cannot be sent to them
 
     def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:

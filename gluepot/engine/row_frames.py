@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import lit, when
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from gluepot.engine import row_folders
 from gluepot.engine.execute import over_chunks, storable, to_frame
@@ -27,6 +26,7 @@ from gluepot.engine.native.writes import write_answers
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.plain_files import PlainFiles, plain_files
 from gluepot.engine.row_files import NoRoom, RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
+from gluepot.engine.spark_types import spark_schema
 from gluepot.frames.schema import merge_schemas, unmarked
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
 
 def _of_plain(spark: SparkSession, plain: PlainFiles, folders: RowFolders) -> RowFrame:
     """Return the rows of files that Spark reads as we do; each partition is a read of its own."""
-    wanted = from_arrow_schema(plain.schema, prefer_timestamp_ntz=True)
+    wanted = spark_schema(plain.schema)
     frames = []
     for partition, files in plain.partitions.items():
         rows = spark.read.schema(wanted).parquet(*(f"file://{file.path}" for file in files))
@@ -154,7 +154,7 @@ def _fitting(files: list[RowFile], schema: pa.Schema, folders: RowFolders) -> li
 
 def _frame(spark: SparkSession, files: list[RowFile], schema: pa.Schema) -> DataFrame | None:
     """Return the rows of the files; None if there are none, or if Spark would change the schema."""
-    wanted = from_arrow_schema(schema, prefer_timestamp_ntz=True)
+    wanted = spark_schema(schema)
     paths = [Path(file.path).as_uri() for file in files]
     groups = [[path] for path in paths] if len(paths) <= _MOST_READS else [paths]
     reads = [spark.read.schema(wanted).parquet(*group) for group in groups]

@@ -23,7 +23,7 @@ from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
 from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from gluepot.engine.read_totals import READ_TOTALS
+from gluepot.engine.read_totals import READ_TOTALS, Count, no_count
 from gluepot.engine.spark_types import in_spark_types, refuse_unread, spark_schema
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
@@ -85,16 +85,30 @@ class Staged:
 
 
 def stage_write(
-    spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest
+    spark: SparkSession,
+    pipeline: Pipeline,
+    sink: Sink,
+    target: commit.Target,
+    planned: Manifest,
+    *,
+    counted: bool = True,
 ) -> Staged:
     """Run the tasks of a write, as the first half of `write` does, without looking for an earlier publication.
+
+    Args:
+        spark: the session.
+        pipeline: gives the records.
+        sink: writes them.
+        target: the sink's storages.
+        planned: the manifest without parts.
+        counted: whether the totals of the run count what the tasks read; False if they have counted it before.
 
     Raises:
         Exception: the Spark job failed. What the tasks staged has been removed.
     """
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
-        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False)
+        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False, counted=counted)
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
@@ -139,7 +153,7 @@ def write(
             raise
         staged.discard()
         sink = agreed
-        staged = stage_write(spark, pipeline, sink, table.target, planned)
+        staged = stage_write(spark, pipeline, sink, table.target, planned, counted=False)
 
 
 def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:
@@ -261,13 +275,22 @@ def storable(schema: pa.Schema) -> pa.Schema:
     return in_spark_types(without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema)
 
 
-def over_chunks(spark: SparkSession, pipeline: Pipeline, body: Callable[[Iterator[Chunk]], ResultT]) -> list[ResultT]:
-    """Call `body` once per task with the task's chunks; return the results in the order of the records."""
+def over_chunks(
+    spark: SparkSession, pipeline: Pipeline, body: Callable[[Iterator[Chunk]], ResultT], *, counted: bool = True
+) -> list[ResultT]:
+    """Call `body` once per task with the task's chunks; return the results in the order of the records.
+
+    Args:
+        spark: the session.
+        pipeline: gives the chunks.
+        body: called in the tasks.
+        counted: whether the totals of the run count what the tasks read; False if they have counted it before.
+    """
 
     def over_work(work: task.Work) -> Iterator[ResultT]:
         yield body(work.chunks)
 
-    return _run(spark, pipeline, over_work)
+    return _run(spark, pipeline, over_work, counted=counted)
 
 
 def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
@@ -368,13 +391,15 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
 TaskBody = Callable[[task.Work], Iterator[Any]]
 
 
-def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True) -> list[Any]:
+def _run(
+    spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True, counted: bool = True
+) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in any order.
 
     One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
     with native.computed(spark, pipeline) as given:
-        return _run_over(spark, given, pipeline.steps, body, in_order=in_order)
+        return _run_over(spark, given, pipeline.steps, body, in_order=in_order, counted=counted)
 
 
 def _run_over(
@@ -384,12 +409,13 @@ def _run_over(
     body: TaskBody,
     *,
     in_order: bool,
+    counted: bool,
 ) -> list[Any]:
     match given:
         case RangeInput() | SplitInput() as whole:
             read = task.projected(whole, steps)
             in_driver = _is_small(read) and on_driver.is_own_work(steps)
-            count = READ_TOTALS.in_driver() if in_driver else READ_TOTALS.in_tasks(spark.sparkContext)
+            count = _count(spark, in_driver=in_driver) if counted else no_count
 
             def over_loads(loads: Iterable[Sequence[task.Piece]], place: task.Place) -> Iterator[Any]:
                 for load in loads:
@@ -415,6 +441,10 @@ def _run_over(
 
             # Unpickling is safe: our own tasks have made these bytes.
             return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
+
+
+def _count(spark: SparkSession, *, in_driver: bool) -> Count:
+    return READ_TOTALS.in_driver() if in_driver else READ_TOTALS.in_tasks(spark.sparkContext)
 
 
 def _is_small(given: RangeInput | SplitInput) -> bool:

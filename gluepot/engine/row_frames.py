@@ -105,7 +105,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
         if not all(one.has_all(schema) for one in found):
             row_folders.remove(folders)
             folders = again = row_folders.new_folders(in_memory=in_memory)
-            found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, again, schema))
+            found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, again, schema), counted=False)
         if all(one.files is not None for one in found) and len(stored):
             with suppress(NoRoom):
                 files = _fitting([file for one in found for file in one.files or ()], stored, folders)

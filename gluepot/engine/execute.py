@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,6 +20,7 @@ from gluepot import commit
 from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
 from gluepot.engine.native import run as native
@@ -41,6 +43,8 @@ _SLOTS_TO_PLAN = 2
 
 PART_SCHEMA = "part binary"
 _MISREAD = frozenset(".`")
+
+log = get_logger(__name__)
 
 PieceT = TypeVar("PieceT")
 ResultT = TypeVar("ResultT")
@@ -146,6 +150,7 @@ def write(
         try:
             agreed = sink.again(staged.parts)
             if agreed is None:
+                warn_untyped(sum((Counter(part.untyped_values) for part in staged.parts), Counter[str]()))
                 reach("batch.staged")
                 return table.publish(replace(planned, parts=staged.parts)), staged.parts
         except BaseException:
@@ -154,6 +159,13 @@ def write(
         staged.discard()
         sink = agreed
         staged = stage_write(spark, pipeline, sink, table.target, planned, counted=False)
+
+
+def warn_untyped(nulls_by_field: Mapping[str, int]) -> None:
+    """Warn of values that became null because nothing says their type; log nothing if there are none."""
+    if nulls_by_field:
+        hint = "no record, and no earlier write, gives them a type; declare one, for example with ApplyMapping"
+        log.warning("values_without_type", nulls_by_field=dict(nulls_by_field), hint=hint)
 
 
 def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:

@@ -9,9 +9,11 @@ leaves out row groups that no row of its filters can be in (decision 0044).
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +53,7 @@ class RowFrame:
         rows: the good records, read from the files; None if a column has a type that is not written to files, or
             neither memory nor disk have room for them.
         frame: the good records as a DataFrame; None if Spark's Parquet reader cannot give them as they are.
+        untyped_values: how many values are in no file because they have no type, by column.
     """
 
     schema: pa.Schema
@@ -58,6 +61,7 @@ class RowFrame:
     folders: RowFolders
     rows: SplitInput | None
     frame: DataFrame | None
+    untyped_values: Mapping[str, int] = field(default_factory=dict)
 
     def to_frame(self, spark: SparkSession) -> DataFrame | None:
         """Return the good records as a DataFrame; None if they must be read again for it."""
@@ -116,7 +120,8 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
     except BaseException:
         row_folders.remove(folders)
         raise
-    return RowFrame(schema, sum(one.records for one in found), folders, rows, frame)
+    untyped = sum((Counter(one.untyped_values) for one in found), Counter[str]())
+    return RowFrame(schema, sum(one.records for one in found), folders, rows, frame, untyped)
 
 
 def _of_plain(spark: SparkSession, plain: PlainFiles, folders: RowFolders) -> RowFrame:

@@ -94,6 +94,9 @@ def lines(secs: float, queries: Mapping[str, QueryTotals], written: Mapping[Data
             found.append(f"{where}: {target.records:,} rows in {files}; see them with `gluepot table files {where}`.")
         else:
             found.append(f"{where}: {target.records:,} rows.")
+        if target.untyped:
+            became = f"{counted(target.untyped, 'value')} without a type, such as an empty list, became null"
+            found.append(f"{where}: {became}; the log names the fields.")
     if any(one.rejected for one in queries.values()) and written:
         found.append("Rejected records are listed by `gluepot dlq list` and the folder of the table.")
     return [*found, f"Done in {secs:,.0f} s."]

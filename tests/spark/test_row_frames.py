@@ -284,3 +284,16 @@ def test_files_that_a_bookmark_remembers_are_read_by_us(glue_context, tmp_path):
 
     (scanned,) = (Path(urlparse(path).path) for path in source.toDF().inputFiles())
     assert not scanned.samefile(tmp_path / "1.parquet")
+
+
+def test_values_without_a_type_are_counted_and_a_table_gives_them_its_type(glue_context, tmp_path, capsys):
+    lines(tmp_path / "a.json", [{"id": 1, "l": []}, {"id": 2, "l": [None]}])
+    frame = new_frame(glue_context, tmp_path)
+
+    assert frame.toDF().columns == ["id"]
+    (warned,) = [line for line in capsys.readouterr().err.splitlines() if "values_without_type" in line]
+    assert json.loads(warned)["nulls_by_field"] == {"l": 2}
+
+    rows = frame.rows_for(lambda: {"l": pa.list_(pa.int32())})
+    assert [row.asDict() for row in rows.collect()] == [{"id": 1, "l": []}, {"id": 2, "l": [None]}]
+    assert "values_without_type" not in capsys.readouterr().err

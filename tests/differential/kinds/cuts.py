@@ -89,7 +89,7 @@ class Kind:
             result.cases += 1
             result.taken += 1
             for number in range(_CUTS):
-                writes = _cut(random, records)
+                writes = random_cut(random, records)
                 by_spark = self._with_spark and at == number == 0
                 case = _Case(world.folder / f"{at}-{number}", policy, _readers(number, world if by_spark else None))
                 if _faults(case, writes):
@@ -172,20 +172,20 @@ def _records(random: Random) -> list[Record]:
     made = []
     for number in range(random.choice([2, 4, 8, 20])):
         fields = [name for name in names if random.random() < 0.8]
-        made.append({"id": number} | {name: _value(random, SHAPES[name]) for name in fields})
+        made.append({"id": number} | {name: random_value(random, SHAPES[name]) for name in fields})
     return made
 
 
-def _value(random: Random, shape: Any) -> Any:
+def random_value(random: Random, shape: Any) -> Any:
     if random.random() < 0.1:
         return None
     match shape:
         case [element]:
-            return [_value(random, element) for _ in range(random.choice([0, 0, 1, 1, 2]))]
+            return [random_value(random, element) for _ in range(random.choice([0, 0, 1, 1, 2]))]
         case {}:
-            return {name: _value(random, one) for name, one in shape.items() if random.random() < 0.6}
+            return {name: random_value(random, one) for name, one in shape.items() if random.random() < 0.6}
         case "mixed":
-            return _value(random, random.choice([*_SCALARS, "number", ["text"], ["integer"], {"m": "integer"}]))
+            return random_value(random, random.choice([*_SCALARS, "number", ["text"], ["integer"], {"m": "integer"}]))
         case "integer":
             return random.choice([0, 7, -(2**31), 2**53 + 1])
         case "number":
@@ -195,7 +195,7 @@ def _value(random: Random, shape: Any) -> Any:
     return random.choice(["a", "bc", "x y"])
 
 
-def _cut(random: Random, records: Sequence[Record]) -> list[Write]:
+def random_cut(random: Random, records: Sequence[Record]) -> list[Write]:
     """Return the records as writes of tasks; neither is empty."""
     return [_pieces(random, write) for write in _pieces(random, records)]
 

@@ -70,8 +70,8 @@ def _plain_lists(column: pa.Array) -> pa.Array:
     # Arrow's cast of a view makes an array with too few offsets.
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
-    mask = column.is_null() if column.null_count else None
-    return pa.ListArray.from_arrays(offsets, column.flatten(), type=pa.list_(kind.value_field), mask=mask)
+    nulls = column.is_null() if column.null_count else None
+    return pa.ListArray.from_arrays(offsets, column.flatten(), type=pa.list_(kind.value_field), mask=nulls)
 
 
 def uuid_texts(column: pa.Array) -> pa.Array:

@@ -298,7 +298,8 @@ class GlueContext(SQLContext):
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, as_options(additional_options))
         if isinstance(table, LakeTarget):
-            current_writer().append(frame.toDF(), table.writable, table.options, transformation_ctx)
+            rows = frame.rows_for(lambda: table.types(self.spark_session))
+            current_writer().append(rows, table.writable, table.options, transformation_ctx)
             return frame
         if is_of_database(table):
             options = {**_staged_in(redshift_tmp_dir), **as_options(additional_options)}

@@ -9,6 +9,7 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -28,6 +29,7 @@ from awsglue.visual.methods import VisualTransforms
 from awsglue.writing import rejects_of_frame
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.frames.schema.known_types import has_untyped
 from gluepot.frames.transforms import (
     ApplyMapping,
     CompareRows,
@@ -35,6 +37,7 @@ from gluepot.frames.transforms import (
     DropNulls,
     ErrorRows,
     FilterRows,
+    KnownTypes,
     MapRows,
     RenameField,
     ResolveChoice,
@@ -86,15 +89,30 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         if options:
             resolve = self.glue_ctx.convert_resolve_option
             return self.resolveChoice([resolve(one.path, one.action, one.target) for one in options]).toDF()
+        rows = self._rows()
+        if self._row_frame is not None:
+            execute.warn_untyped(self._row_frame.untyped_values)
+        return rows
+
+    def _rows(self) -> DataFrame:
         if (rows := self._read_rows()) is not None:
             return in_session(self._spark, rows)
         pipeline = self.pipeline.over_rows()
-        given = pipeline.input
-        if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
-            return in_session(self._spark, given.frame)
-        return in_session(
-            self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema(), rejects_of_frame())
-        )
+        if self._is_data_frame and isinstance(pipeline.input, FrameInput):
+            return in_session(self._spark, pipeline.input.frame)
+        rows = execute.to_frame(self._spark, pipeline, self._arrow_schema(), rejects_of_frame())
+        return in_session(self._spark, rows)
+
+    def rows_for(self, types: Callable[[], Mapping[str, pa.DataType]]) -> DataFrame:
+        """Return the rows for a table, where an empty list has the type that the table knows. Ours, not Glue's.
+
+        Args:
+            types: asks the table for the types of its columns; called only if a value has no type.
+        """
+        rows = self._rows()
+        if self._is_data_frame or not has_untyped(self._arrow_schema()):
+            return rows
+        return self.with_step(KnownTypes(types())).toDF()
 
     def schema(self) -> StructType:
         """Return the schema in Glue's types, including choices. Reads all records if the schema depends on them."""
@@ -473,6 +491,12 @@ class DynamicFrame(VisualTransforms, LazyFrame):
 
     def _then(self, step: Step, call: Call) -> DynamicFrame:
         return self._derived(lambda: self.pipeline.then(Stage(step, call.callsite)), call)
+
+    @property
+    def _is_data_frame(self) -> bool:
+        """Whether the records are the rows of a DataFrame as they are."""
+        pipeline = self.pipeline.over_rows()
+        return isinstance(pipeline.input, FrameInput) and pipeline.input.json_column is None and not pipeline.steps
 
     def _split(self, steps: Mapping[str, Step], call: Call) -> DynamicFrameCollection:
         frames = {name: self._then(step, replace(call, ctx=name)) for name, step in steps.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
@@ -14,7 +15,6 @@ from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.datasets import folder_dataset
 from gluepot.engine.pipeline import Pipeline
-from gluepot.frames.transforms import ReadTexts
 from gluepot.streaming.query import session
 from gluepot.tables.partition_sql import PartitionSql, types_of_keys
 
@@ -70,4 +70,4 @@ def table_frame(
     partitions = catalog.partitions(table) if table.partition_keys else ()
     read = table_read(table, partitions, options, predicate, PartitionSql(spark, types_of_keys(table)))
     pipeline = file_frame(spark, read.settings, ctx)
-    return pipeline.then(ReadTexts(read.types)) if read.types else pipeline
+    return reduce(Pipeline.then, read.steps, pipeline)

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from awsglue.data_catalog import current_catalog
 from gluepot.catalog.formats import lake_format
@@ -28,6 +31,14 @@ class LakeTarget:
 
     table: LakeTable | IcebergFiles
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def types(self, spark: SparkSession) -> Mapping[str, pa.DataType]:
+        """Return the types of the table's columns; none if there is no such table yet, or the options name none."""
+        try:
+            schema = to_arrow_schema(self.table.read(spark, {}).schema)
+        except (PySparkException, ConfigError):
+            return {}
+        return {field.name: field.type for field in schema}
 
     @property
     def writable(self) -> LakeTable:

@@ -117,7 +117,8 @@ class DataSink:
         writes = connector(self._connection_type).writes
         if writes is Access.LAKE:
             of_lake = lake_tables.of_options(self._connection_type, self._options)
-            current_writer().append(dynamic_frame.toDF(), of_lake.writable, of_lake.options, self._ctx)
+            rows = dynamic_frame.rows_for(lambda: of_lake.types(dynamic_frame.glue_ctx.spark_session))
+            current_writer().append(rows, of_lake.writable, of_lake.options, self._ctx)
             return dynamic_frame
         if writes is Access.RECORDS:
             target = record_sink(self._connection_type, self._options)

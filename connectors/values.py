@@ -225,6 +225,7 @@ class ManifestPart:
         columns: what the task adds to the table's columns, in the sink's own form; None if the sink does not track
             columns.
         untyped: columns with values that are in no file because the task did not know their type, in the sink's form.
+        untyped_values: how many values are in no file for that reason, by field.
         measured: what steps of the pipeline have measured, by their names.
         misfits: how many values became null because they are not of the type that a script declares, by field.
         missing: the fields that mappings read and no record has; None if there is no mapping, or no record.
@@ -245,6 +246,7 @@ class ManifestPart:
     source_schema: bytes | None = None
     columns: Sequence[bytes] | None = None
     untyped: Sequence[bytes] | None = None
+    untyped_values: Mapping[str, int] = field(default_factory=dict)
     measured: Mapping[str, Any] = field(default_factory=dict)
     misfits: Mapping[str, int] = field(default_factory=dict)
     missing: MissingFields | None = None

@@ -8,13 +8,13 @@ import pyarrow as pa
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from awsglue.visual.columns import column, listed, target
 from gluepot.core.errors import ConfigError
 from gluepot.core.option_values import is_true
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.engine.spark_types import spark_schema
 from gluepot.frames.chunk import is_choice
 
 
@@ -90,7 +90,7 @@ def gs_parse_json(frame: DataFrame, colName: str, newColName: str | None = None)
     found = execute.storable(execute.schema_of(frame.sparkSession, texts))
     if not found.names:
         return frame
-    fields = from_arrow_schema(pa.schema([_readable(one) for one in found]), prefer_timestamp_ntz=True)
+    fields = spark_schema(pa.schema([_readable(one) for one in found]))
     return frame.withColumn(target(newColName or colName), F.from_json(text, fields))
 
 

@@ -110,8 +110,11 @@ class KeptRecords:
                 found = row_frames.read_into_files(
                     self._spark, Pipeline(self._given), self._rejects.of_frame(), in_memory=self._in_memory
                 )
-                if found.rows is not None:
+                # Files lack values without a type, to which the table that is written may give one; chunks have them.
+                if found.rows is not None and not found.untyped_values:
                     self._row_frame, self._input, self._records = found, found.rows, found.records
+                elif found.rows is not None:
+                    found.release()
             if self._input is None:
                 kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _TOLD_AND_CHUNKS)
                 if self._level is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,7 +14,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from gluepot import commit
@@ -21,11 +21,13 @@ from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
 from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
 from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from gluepot.engine.read_totals import READ_TOTALS
+from gluepot.engine.read_totals import READ_TOTALS, Count, no_count
+from gluepot.engine.spark_types import in_spark_types, refuse_unread, spark_schema
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
@@ -42,6 +44,8 @@ _SLOTS_TO_PLAN = 2
 
 PART_SCHEMA = "part binary"
 _MISREAD = frozenset(".`")
+
+log = get_logger(__name__)
 
 PieceT = TypeVar("PieceT")
 ResultT = TypeVar("ResultT")
@@ -86,16 +90,30 @@ class Staged:
 
 
 def stage_write(
-    spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest
+    spark: SparkSession,
+    pipeline: Pipeline,
+    sink: Sink,
+    target: commit.Target,
+    planned: Manifest,
+    *,
+    counted: bool = True,
 ) -> Staged:
     """Run the tasks of a write, as the first half of `write` does, without looking for an earlier publication.
+
+    Args:
+        spark: the session.
+        pipeline: gives the records.
+        sink: writes them.
+        target: the sink's storages.
+        planned: the manifest without parts.
+        counted: whether the totals of the run count what the tasks read; False if they have counted it before.
 
     Raises:
         Exception: the Spark job failed. What the tasks staged has been removed.
     """
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
-        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False)
+        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False, counted=counted)
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
@@ -133,6 +151,7 @@ def write(
         try:
             agreed = sink.again(staged.parts)
             if agreed is None:
+                warn_untyped(sum((Counter(part.untyped_values) for part in staged.parts), Counter[str]()))
                 reach("batch.staged")
                 return table.publish(replace(planned, parts=staged.parts)), staged.parts
         except BaseException:
@@ -140,7 +159,14 @@ def write(
             raise
         staged.discard()
         sink = agreed
-        staged = stage_write(spark, pipeline, sink, table.target, planned)
+        staged = stage_write(spark, pipeline, sink, table.target, planned, counted=False)
+
+
+def warn_untyped(nulls_by_field: Mapping[str, int]) -> None:
+    """Warn of values that became null because nothing says their type; log nothing if there are none."""
+    if nulls_by_field:
+        hint = "no record, and no earlier write, gives them a type; declare one, for example with ApplyMapping"
+        log.warning("values_without_type", nulls_by_field=dict(nulls_by_field), hint=hint)
 
 
 def send(
@@ -266,17 +292,26 @@ def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, A
 
 
 def storable(schema: pa.Schema) -> pa.Schema:
-    """Return the schema without the fields whose types cannot be stored."""
-    return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
+    """Return the schema as rows of Spark have it, without the fields whose types cannot be stored."""
+    return in_spark_types(without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema)
 
 
-def over_tasks(spark: SparkSession, pipeline: Pipeline, body: Callable[[task.Work], ResultT]) -> list[ResultT]:
-    """Call `body` once per task; return the results in the order of the records."""
+def over_tasks(
+    spark: SparkSession, pipeline: Pipeline, body: Callable[[task.Work], ResultT], *, counted: bool = True
+) -> list[ResultT]:
+    """Call `body` once per task; return the results in the order of the records.
+
+    Args:
+        spark: the session.
+        pipeline: gives the chunks.
+        body: called in the tasks.
+        counted: whether the totals of the run count what the tasks read; False if they have counted it before.
+    """
 
     def over_work(work: task.Work) -> Iterator[ResultT]:
         yield body(work)
 
-    return _run(spark, pipeline, over_work)
+    return _run(spark, pipeline, over_work, counted=counted)
 
 
 def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
@@ -320,7 +355,7 @@ def to_frame(
             # First the types that other rows have: an empty list without one would be dropped.
             yield align(without_nulls(align(rows, schema)), stored)
 
-    return through_spark(spark, pipeline, aligned, from_arrow_schema(stored, prefer_timestamp_ntz=True))
+    return through_spark(spark, pipeline, aligned, spark_schema(stored))
 
 
 def through_spark(
@@ -368,6 +403,7 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
     """Return the function that turns the record batches of the input's DataFrame into chunks."""
     if isinstance(given, PackedInput):
         return task.packed_chunks
+    refuse_unread(given.frame.schema)
     json_column, sticky = given.json_column, given.sticky  # the tasks get these; a DataFrame cannot be sent to them
 
     def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
@@ -379,13 +415,15 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
 TaskBody = Callable[[task.Work], Iterator[Any]]
 
 
-def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True) -> list[Any]:
+def _run(
+    spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True, counted: bool = True
+) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in any order.
 
     One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
     with native.computed(spark, pipeline) as given:
-        return _run_over(spark, given, pipeline.steps, body, in_order=in_order)
+        return _run_over(spark, given, pipeline.steps, body, in_order=in_order, counted=counted)
 
 
 def _run_over(
@@ -395,12 +433,13 @@ def _run_over(
     body: TaskBody,
     *,
     in_order: bool,
+    counted: bool,
 ) -> list[Any]:
     match given:
         case RangeInput() | SplitInput() as whole:
             read = task.projected(whole, steps)
             in_driver = _is_small(read) and on_driver.is_own_work(steps)
-            count = READ_TOTALS.in_driver() if in_driver else READ_TOTALS.in_tasks(spark.sparkContext)
+            count = _count(spark, in_driver=in_driver) if counted else no_count
 
             def over_loads(loads: Iterable[Sequence[task.Piece]], place: task.Place) -> Iterator[Any]:
                 for load in loads:
@@ -426,6 +465,10 @@ def _run_over(
 
             # Unpickling is safe: our own tasks have made these bytes.
             return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
+
+
+def _count(spark: SparkSession, *, in_driver: bool) -> Count:
+    return READ_TOTALS.in_driver() if in_driver else READ_TOTALS.in_tasks(spark.sparkContext)
 
 
 def _is_small(given: RangeInput | SplitInput) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
@@ -113,6 +113,10 @@ class RowsInFiles(Protocol):
     @property
     def schema(self) -> pa.Schema:
         """The schema of all records, with columns that cannot be stored."""
+
+    @property
+    def untyped_values(self) -> Mapping[str, int]:
+        """How many values are in no file because they have no type, by column."""
 
     def to_frame(self, spark: SparkSession) -> DataFrame | None:
         """Return the good records as a DataFrame; None if they must be read again for it."""

@@ -51,12 +51,12 @@ class ReadTotals:
 
     def in_driver(self) -> Count:
         """Return what counts for tasks that run in the driver's threads."""
-        return self._add if self._wanted else _nothing
+        return self._add if self._wanted else no_count
 
     def in_tasks(self, context: SparkContext) -> Count:
         """Return what counts for the tasks of a context, which take it along."""
         if not self._wanted:
-            return _nothing
+            return no_count
         with self._turn:
             if context not in self._accumulators:
                 self._accumulators[context] = context.accumulator((0, 0), _Pairs())
@@ -68,8 +68,8 @@ class ReadTotals:
             self._in_driver = (before[0] + records, before[1] + size_bytes)
 
 
-def _nothing(records: int, size_bytes: int) -> None:
-    """Count nothing, because nobody asks for it."""
+def no_count(records: int, size_bytes: int) -> None:
+    """Count nothing, because nobody asks for it or because it was counted before."""
 
 
 READ_TOTALS = ReadTotals()

@@ -9,9 +9,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from uuid import uuid4
@@ -26,8 +27,8 @@ from gluepot.core.disk import used_bytes
 from gluepot.core.errors import PermanentError
 from gluepot.engine.task import good_rows
 from gluepot.frames.chunk import Chunk
-from gluepot.frames.columns import batch_of
-from gluepot.frames.schema import align, loses_values, merge_schemas, observed, unmarked, without_nulls
+from gluepot.frames.columns import batch_of, columns_of
+from gluepot.frames.schema import align, loses_values, merge_schemas, observed, unmarked, untyped_values, without_nulls
 from gluepot.frames.sizes import memory_bytes
 
 # Rows are gathered until their columns take this much, and then become a row group: few enough for a task to hold, and
@@ -183,12 +184,14 @@ class Written:
         files: in the order of the rows; None if a column has a type that is not written to files, or there is no room.
         records: how many there were, with broken ones.
         untyped: schemas of rows with values that are in no file because they had no type, such as empty lists.
+        untyped_values: how many such values there are, by column.
     """
 
     schema: pa.Schema
     files: Sequence[RowFile] | None
     records: int
     untyped: Sequence[pa.Schema] = ()
+    untyped_values: Mapping[str, int] = field(default_factory=dict)
 
     def has_all(self, schema: pa.Schema) -> bool:
         """Return whether the files have all values for which the schema of all records has a type."""
@@ -254,6 +257,7 @@ def write_rows(
     merged, files, records = pa.schema([]), _Files(folders), 0
     is_written = True
     untyped: dict[pa.Schema, None] = {}
+    untyped_counts = Counter[str]()
 
     def counted() -> Iterator[Chunk]:
         nonlocal records
@@ -268,10 +272,11 @@ def write_rows(
             rows = without_nulls(batch)
             if rows is not batch and any(pa.types.is_nested(field.type) for field in batch.schema):
                 untyped[batch.schema] = None
+                untyped_counts.update({column.field.name: untyped_values(column) for column in columns_of(batch)})
             is_written = is_written and are_written(rows.schema) and files.add(rows)
     finally:
         is_written = files.close() and is_written
-    return Written(merged, files.done if is_written else None, records, tuple(untyped))
+    return Written(merged, files.done if is_written else None, records, tuple(untyped), +untyped_counts)
 
 
 def rewritten(file: RowFile, schema: pa.Schema, folders: RowFolders) -> list[RowFile]:

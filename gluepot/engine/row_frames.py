@@ -9,9 +9,11 @@ leaves out row groups that no row of its filters can be in (decision 0044).
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +21,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import lit, when
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.engine import row_folders
@@ -28,6 +29,7 @@ from gluepot.engine.native.writes import write_answers
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.plain_files import PlainFiles, plain_files
 from gluepot.engine.row_files import NoRoom, RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
+from gluepot.engine.spark_types import spark_schema
 from gluepot.frames.schema import merge_schemas, unmarked
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class RowFrame:
         rows: the good records, read from the files; None if a column has a type that is not written to files, or
             neither memory nor disk have room for them.
         frame: the good records as a DataFrame; None if Spark's Parquet reader cannot give them as they are.
+        untyped_values: how many values are in no file because they have no type, by column.
     """
 
     schema: pa.Schema
@@ -59,6 +62,7 @@ class RowFrame:
     folders: RowFolders
     rows: SplitInput | None
     frame: DataFrame | None
+    untyped_values: Mapping[str, int] = field(default_factory=dict)
 
     def to_frame(self, spark: SparkSession) -> DataFrame | None:
         """Return the good records as a DataFrame; None if they must be read again for it."""
@@ -112,7 +116,10 @@ def read_into_files(
             row_folders.remove(folders)
             folders = again = row_folders.new_folders(in_memory=in_memory)
             found = over_tasks(
-                spark, pipeline, lambda work: write_rows(work.chunks, again, rejects.of_task(work.place.task), schema)
+                spark,
+                pipeline,
+                lambda work: write_rows(work.chunks, again, rejects.of_task(work.place.task), schema),
+                counted=False,
             )
         if all(one.files is not None for one in found) and len(stored):
             with suppress(NoRoom):
@@ -124,12 +131,13 @@ def read_into_files(
     except BaseException:
         row_folders.remove(folders)
         raise
-    return RowFrame(schema, sum(one.records for one in found), folders, rows, frame)
+    untyped = sum((Counter(one.untyped_values) for one in found), Counter[str]())
+    return RowFrame(schema, sum(one.records for one in found), folders, rows, frame, untyped)
 
 
 def _of_plain(spark: SparkSession, plain: PlainFiles, folders: RowFolders) -> RowFrame:
     """Return the rows of files that Spark reads as we do; each partition is a read of its own."""
-    wanted = from_arrow_schema(plain.schema, prefer_timestamp_ntz=True)
+    wanted = spark_schema(plain.schema)
     frames = []
     for partition, files in plain.partitions.items():
         rows = spark.read.schema(wanted).parquet(*(f"file://{file.path}" for file in files))
@@ -162,7 +170,7 @@ def _fitting(files: list[RowFile], schema: pa.Schema, folders: RowFolders) -> li
 
 def _frame(spark: SparkSession, files: list[RowFile], schema: pa.Schema) -> DataFrame | None:
     """Return the rows of the files; None if there are none, or if Spark would change the schema."""
-    wanted = from_arrow_schema(schema, prefer_timestamp_ntz=True)
+    wanted = spark_schema(schema)
     paths = [Path(file.path).as_uri() for file in files]
     groups = [[path] for path in paths] if len(paths) <= _MOST_READS else [paths]
     reads = [spark.read.schema(wanted).parquet(*group) for group in groups]

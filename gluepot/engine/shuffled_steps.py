@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark import TaskContext
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812
 
 from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
@@ -24,6 +25,7 @@ from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.packing import pack, pieces
 from gluepot.frames.schema.relabel import Relabel
+from gluepot.frames.transforms.join_keys import incomparable, key_field
 from gluepot.frames.transforms.paths import parse_path
 from gluepot.frames.transforms.relationalize import TaskIds, relational_tables
 
@@ -132,7 +134,7 @@ def join(spark: SparkSession, left: Side, right: Side) -> Pipeline:
     fields, others = list(storable(left.schema)), list(storable(right.schema))
     named = [field.with_name(name) for field, name in zip(others, _beside(fields, others), strict=True)]
     rows, conditions = _matched(spark, left, right)
-    joined = rows[0].join(rows[1], conditions, "inner")
+    joined = _joined(rows, conditions, "inner", (left, right))
     return _relabelled(joined, pa.schema([*fields, *named]))
 
 
@@ -143,30 +145,37 @@ def merge(spark: SparkSession, source: Side, staging: Side) -> Pipeline:
         ConfigError: a key is not in one of the schemas.
     """
     rows, conditions = _matched(spark, source, staging)
-    kept = _relabelled(rows[0].join(rows[1], conditions, "left_anti"), storable(source.schema))
+    kept = _relabelled(_joined(rows, conditions, "left_anti", (source, staging)), storable(source.schema))
     return union(spark, kept, staging.pipeline)
 
 
 def _matched(spark: SparkSession, left: Side, right: Side) -> tuple[tuple[DataFrame, DataFrame], Column]:
     if len(left.keys) != len(right.keys) or not left.keys:
         raise ConfigError(f"keys {list(left.keys)} and {list(right.keys)} are no pairs; name as many on both sides.")
-    names = storable(left.schema).names, storable(right.schema).names
+    schemas = storable(left.schema), storable(right.schema)
     # Number the columns: Spark ignores case in names, and cannot distinguish the two sides of a self-join by names.
-    first = to_frame(spark, left.pipeline, left.schema, left.rejects).toDF(*(f"l{at}" for at in range(len(names[0]))))
-    second = to_frame(spark, right.pipeline, right.schema, right.rejects).toDF(
-        *(f"r{at}" for at in range(len(names[1])))
+    first, second = (
+        to_frame(spark, side.pipeline, side.schema, side.rejects).toDF(*(f"{letter}{at}" for at in range(len(schema))))
+        for letter, side, schema in zip("lr", (left, right), schemas, strict=True)
     )
     pairs = [
-        _key("l", names[0], one) == _key("r", names[1], other) for one, other in zip(left.keys, right.keys, strict=True)
+        _key("l", schemas[0], one) == _key("r", schemas[1], other)
+        for one, other in zip(left.keys, right.keys, strict=True)
     ]
     return (first, second), reduce(lambda both, pair: both & pair, pairs)
 
 
-def _key(prefix: str, names: Sequence[str], path: str) -> Column:
+def _joined(rows: tuple[DataFrame, DataFrame], on: Column, how: str, sides: tuple[Side, Side]) -> DataFrame:
+    try:
+        return rows[0].join(rows[1], on, how)
+    except AnalysisException as error:  # each column exists, so that Spark refuses the comparison
+        raise incomparable(sides[0].schema, sides[0].keys, sides[1].schema, sides[1].keys) from error
+
+
+def _key(prefix: str, schema: pa.Schema, path: str) -> Column:
+    key_field(schema, path)
     top, *inner = parse_path(path)
-    if top not in names:
-        raise ConfigError(f"key '{path}' is not a field; there are {', '.join(names) or 'none'}.")
-    return reduce(lambda column, name: column.getField(name), inner, F.col(f"{prefix}{names.index(top)}"))
+    return reduce(lambda column, name: column.getField(name), inner, F.col(f"{prefix}{schema.names.index(top)}"))
 
 
 def _beside(fields: Sequence[pa.Field], others: Sequence[pa.Field]) -> list[str]:

@@ -46,6 +46,7 @@ class Output:
         size_bytes: size of the files; 0 if there are none.
         files: number of published files.
         schemas: the distinct schemas of the records, as Arrow IPC bytes.
+        untyped: values that became null because nothing says their type, such as empty lists.
     """
 
     dataset: Dataset
@@ -53,6 +54,7 @@ class Output:
     size_bytes: int = 0
     files: int = 0
     schemas: tuple[bytes, ...] = ()
+    untyped: int = 0
 
     def with_more(self, other: Output) -> Output:
         """Return the sum of this output and another one of the same dataset."""
@@ -62,6 +64,7 @@ class Output:
             self.size_bytes + other.size_bytes,
             self.files + other.files,
             tuple(dict.fromkeys((*self.schemas, *other.schemas))),
+            self.untyped + other.untyped,
         )
 
 
@@ -174,7 +177,8 @@ class WriteTotals:
         if dataset is not None:
             schemas = tuple(dict.fromkeys(part.schema for part in parts if part.schema is not None))
             size_bytes = sum(file.size_bytes for file in files if not file.rejects)
-            self.outputs.append(Output(dataset, outcome.rows, size_bytes, len(outcome.files), schemas))
+            untyped = sum(sum(part.untyped_values.values()) for part in parts)
+            self.outputs.append(Output(dataset, outcome.rows, size_bytes, len(outcome.files), schemas, untyped))
 
 
 def _written(

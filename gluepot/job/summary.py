@@ -111,6 +111,9 @@ def lines(secs: float, summary: Summary) -> Sequence[str]:
             found.append(f"{where}: {target.records:,} rows in {files}; see them with `gluepot table files {where}`.")
         else:
             found.append(f"{where}: {target.records:,} rows.")
+        if target.untyped:
+            became = f"{counted(target.untyped, 'value')} without a type, such as an empty list, became null"
+            found.append(f"{where}: {became}; the log names the fields.")
     return [*found, *_rejected(summary.rejected, summary.rejects_in), f"Done in {secs:,.0f} s."]
 
 

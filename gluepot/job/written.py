@@ -20,15 +20,22 @@ class Written:
         records: records.
         size_bytes: size of the files.
         files: published files; 0 where the target is no folder of files.
+        untyped: values that became null because nothing says their type.
     """
 
     records: int = 0
     size_bytes: int = 0
     files: int = 0
+    untyped: int = 0
 
     def since(self, before: Written) -> Written:
         """Return what was added since an earlier moment."""
-        return Written(self.records - before.records, self.size_bytes - before.size_bytes, self.files - before.files)
+        return Written(
+            self.records - before.records,
+            self.size_bytes - before.size_bytes,
+            self.files - before.files,
+            self.untyped - before.untyped,
+        )
 
 
 def add(totals: dict[Dataset, Written], outputs: Iterable[Output]) -> None:
@@ -36,5 +43,8 @@ def add(totals: dict[Dataset, Written], outputs: Iterable[Output]) -> None:
     for one in outputs:
         before = totals.get(one.dataset, Written())
         totals[one.dataset] = Written(
-            before.records + one.rows, before.size_bytes + one.size_bytes, before.files + one.files
+            before.records + one.rows,
+            before.size_bytes + one.size_bytes,
+            before.files + one.files,
+            before.untyped + one.untyped,
         )

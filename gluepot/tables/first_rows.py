@@ -14,7 +14,7 @@ from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.listing import ListingStats, list_files
 from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.errors import ConfigError
-from gluepot.frames.transforms import ReadTexts, run_steps
+from gluepot.frames.transforms import run_steps
 
 
 def first_rows(table: Table, partitions: Iterable[Partition], most: int) -> list[dict[str, Any]]:
@@ -43,11 +43,10 @@ def first_rows(table: Table, partitions: Iterable[Partition], most: int) -> list
 
 def _rows(table: Table, partitions: Iterable[Partition]) -> Iterator[dict[str, Any]]:
     read = table_read(table, partitions, {}, "")
-    steps = [ReadTexts(read.types)] if read.types else []
     declared = dict.fromkeys(column.name for column in (*table.storage.columns, *table.partition_keys))
     for file in list_files(read.settings.listing, ListingStats()):
         for chunk in read.settings.source.read(FileGroup((file,))):
-            for row in run_steps(steps, chunk).batch.to_pylist():
+            for row in run_steps(read.steps, chunk).batch.to_pylist():
                 yield {**declared, **row}
 
 

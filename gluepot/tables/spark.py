@@ -9,12 +9,12 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from gluepot.connectors.streams.python_sources import register as register_source
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage
+from gluepot.engine import spark_types
 from gluepot.tables.columns import TableColumn, choose, in_columns
 from gluepot.tables.files import TableFile, packs
 from gluepot.tables.filters import expression
@@ -132,7 +132,7 @@ class TableReader(DataSourceReader):
 
 def spark_schema(columns: Sequence[TableColumn]) -> StructType:
     """Return the columns in Spark's types."""
-    return from_arrow_schema(pa.schema([column.field for column in columns]), prefer_timestamp_ntz=True)
+    return spark_types.spark_schema(pa.schema([column.field for column in columns]))
 
 
 def _wanted(seen: _Seen, schema: StructType) -> Sequence[TableColumn]:

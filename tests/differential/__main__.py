@@ -27,6 +27,10 @@ from tests.differential.registry import NAMES, kind
 MOST_DIFFERENCES = 25
 
 
+OF_LAKES = ("merge_", "cuts_lakes")
+"""How the names of kinds begin that need the libraries of lakes."""
+
+
 def session(names: list[str]) -> Callable[[], Any]:
     """Return what starts Spark when the first kind needs it; most kinds do not need Java."""
 
@@ -37,7 +41,7 @@ def session(names: list[str]) -> Callable[[], Any]:
         from awsglue.context import GlueContext
 
         conf = SparkConf()
-        if any(name.startswith("merge_") for name in names):
+        if any(name.startswith(OF_LAKES) for name in names):
             from tests.differential.merges import lake
 
             conf.setAll(list(lake.settings().items()))
@@ -116,7 +120,7 @@ def main(arguments: list[str]) -> int:
     seed = SystemRandom().randrange(10**9) if options.seed is None else options.seed
     print(f"first seed {seed}")
     names = options.kind or list(NAMES)
-    lakes = [name for name in names if name.startswith("merge_")]
+    lakes = [name for name in names if name.startswith(OF_LAKES)]
     if lakes and lakes != names:
         # Libraries of lakes change settings of their session, with which other shortcuts decline.
         others = [name for name in names if name not in lakes]

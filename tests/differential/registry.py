@@ -11,6 +11,7 @@ NAMES: tuple[str, ...] = (
     "casts",
     "csv",
     "cuts",
+    "cuts_lakes",
     "databases_h2",
     "databases_mariadb",
     "databases_postgresql",

@@ -158,3 +158,14 @@ def test_the_errors_of_missing_names_are_glues(glue_context):
 def test_use_catalog_schema_goes_with_sparks_source(glue_context, years):
     with pytest.raises(ConfigError, match="useCatalogSchema goes together with useSparkDataSource"):
         glue_context.create_data_frame.from_catalog("web", "clicks", additional_options={"useCatalogSchema": True})
+
+
+def test_an_empty_list_has_the_type_that_the_catalog_knows(glue_context, catalog, tmp_path):
+    columns = [("id", "bigint"), ("tags", "array<string>"), ("s", "struct<l:array<int>>"), ("odd", "uniontype<int>")]
+    a_table(catalog, tmp_path / "clicks", columns)
+    put(tmp_path / "clicks" / "a", {"id": 1, "tags": [], "s": {"l": [None]}, "odd": []})
+
+    frame = read(glue_context)
+
+    assert frame.toDF().select("tags", "s").collect() == [([], ([None],))]
+    assert [row.asDict() for row in frame.select_fields(["tags"]).toDF().collect()] == [{"tags": []}]

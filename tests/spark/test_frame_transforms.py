@@ -122,6 +122,14 @@ def test_a_key_that_is_not_there_is_named_with_those_that_are(documents):
         frame.join("no", "id", frame).count()
 
 
+def test_keys_that_spark_does_not_compare_are_named_with_their_types(documents):
+    mixed, plain = documents({"k": 1}, {"k": "two"}), documents({"k": 1})
+    for join in (lambda: mixed.join(["k"], ["k"], plain), lambda: plain.mergeDynamicFrame(mixed, ["k"])):
+        with pytest.raises(ConfigError, match=r"a choice of long, string.*resolveChoice"):
+            join().count()
+    assert mixed.join(["k"], ["k"], mixed).count() == 2
+
+
 def test_a_frame_joins_with_itself(documents):
     frame = documents({"id": 1, "boss": 2}, {"id": 2, "boss": None})
 

@@ -15,6 +15,7 @@ from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.engine.pipeline import Pipeline, RangeInput
 from gluepot.frames.magic import magic_column
 from gluepot.streaming.micro_batch.context import current_batch
+from tests.duck import duck
 
 DOCUMENTS = f"to_json(struct(value)) AS `{magic_column('json')}`"
 OTHERS = [{"value": "ten", "name": "a"}, {"value": "five", "name": "b"}]
@@ -87,3 +88,33 @@ def test_a_stream_learns_its_columns_from_its_own_records_only(numbers, tmp_path
 
     assert learned == [["value"]] * 2
     assert columns == [[("value", "bigint")]] * 2
+
+
+def test_an_empty_list_stays_one_in_batches_that_do_not_know_its_type(numbers, glue_context, tmp_path):
+    """Only the first batch has a list with a value; a restart forgets what the stream has learned."""
+    lists = "if(value = 5, array(1), array()) AS l"
+    documents = (
+        numbers.frame().selectExpr("value", lists).selectExpr(f"to_json(struct(value, l)) AS `{magic_column('json')}`")
+    )
+
+    def write(data_frame, _):
+        frame = DynamicFrame.fromDF(data_frame, glue_context, "frame")
+        save(frame, "records")
+        rows = frame.toDF()
+        save(frame, "kept")
+        save(DynamicFrame.fromDF(rows, glue_context, "rows"), "rows")
+
+    def save(frame, name):
+        glue_context.write_dynamic_frame.from_options(
+            frame, "s3", {"path": str(tmp_path / name)}, "glueparquet", transformation_ctx=name
+        )
+
+    for batches in (2, 1):
+        numbers.run(write, frame=documents, max_batches=batches)
+    for name in ("records", "kept", "rows"):
+        files = f"{tmp_path / name}/*.parquet"
+        found = (
+            duck().sql(f"SELECT value, l FROM read_parquet('{files}', union_by_name=true) ORDER BY value").fetchall()
+        )
+        known = 20 if name == "rows" else 30  # a DataFrame has only what its stream has learned since it was started
+        assert (name, found[:known]) == (name, [(number, [1] if number == 5 else []) for number in range(known)])

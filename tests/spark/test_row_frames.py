@@ -199,15 +199,22 @@ def test_a_failure_is_raised_and_leaves_no_files(glue_context, tmp_path):
     assert [sorted(root.iterdir()) for root in roots] == before
 
 
-def test_the_read_is_counted_once(glue_context, tmp_path, monkeypatch):
+@pytest.mark.parametrize("in_driver", [True, False])
+@pytest.mark.parametrize("records", [SHAPES["deep"], [{"l": []}, {"l": [1]}]], ids=["one_pass", "two_passes"])
+def test_the_read_is_counted_once(glue_context, tmp_path, monkeypatch, records, in_driver):
     totals = ReadTotals()
     totals.begin()
     monkeypatch.setattr("gluepot.engine.execute.READ_TOTALS", totals)
-    lines(tmp_path / "1.json", SHAPES["deep"])
+    monkeypatch.setattr(on_driver, "is_small_input", lambda sizes: in_driver)
+    for number, record in enumerate(records):
+        lines(tmp_path / f"{number}.json", [record])
 
-    new_frame(glue_context, tmp_path).toDF().collect()
+    frame = new_frame(glue_context, tmp_path)
+    assert len(frame.toDF().collect()) == len(records)
+    assert totals.records_and_bytes()[0] == len(records)
 
-    assert totals.records_and_bytes()[0] == len(SHAPES["deep"])
+    glue_context.write_dynamic_frame.from_options(frame, "s3", {"path": str(tmp_path / "out")}, "parquet")
+    assert totals.records_and_bytes()[0] == 2 * len(records)
 
 
 def test_files_go_to_disk_where_memory_is_used_up(tmp_path, monkeypatch):
@@ -280,3 +287,16 @@ def test_files_that_a_bookmark_remembers_are_read_by_us(glue_context, tmp_path):
 
     (scanned,) = (Path(urlparse(path).path) for path in source.toDF().inputFiles())
     assert not scanned.samefile(tmp_path / "1.parquet")
+
+
+def test_values_without_a_type_are_counted_and_a_table_gives_them_its_type(glue_context, tmp_path, capsys):
+    lines(tmp_path / "a.json", [{"id": 1, "l": []}, {"id": 2, "l": [None]}])
+    frame = new_frame(glue_context, tmp_path)
+
+    assert frame.toDF().columns == ["id"]
+    (warned,) = [line for line in capsys.readouterr().err.splitlines() if "values_without_type" in line]
+    assert json.loads(warned)["nulls_by_field"] == {"l": 2}
+
+    rows = frame.rows_for(lambda: {"l": pa.list_(pa.int32())})
+    assert [row.asDict() for row in rows.collect()] == [{"id": 1, "l": []}, {"id": 2, "l": [None]}]
+    assert "values_without_type" not in capsys.readouterr().err

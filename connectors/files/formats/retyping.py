@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.frames.cast.times import in_micros
 from gluepot.frames.declared.avro_choices import holds_choices
 
 UUID: Final = "arrow.uuid"
@@ -22,7 +23,7 @@ _DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
 def as_type(column: pa.Array, target: pa.DataType) -> pa.Array:
-    """Return a column as another type of the same shape; time stamps lose what is below the unit of the target.
+    """Return a column as another type of the same shape; timestamps in nanoseconds are rounded down to microseconds.
 
     Nested types are taken apart: Arrow's own cast of a list of nulls returns a list that is too short, and what it
     builds from Python's values has no mark of a choice within a map.
@@ -41,8 +42,7 @@ def as_type(column: pa.Array, target: pa.DataType) -> pa.Array:
         return as_type(column.dictionary_decode(), target)
     if pa.types.is_nested(kind):
         return _nested_as_type(column, target)
-    # A cast that may lose digits does not notice a time beyond the range of its unit.
-    return column.cast(target, safe=not (pa.types.is_timestamp(kind) and kind.unit == "ns"))
+    return (in_micros(column) if pa.types.is_timestamp(kind) else column).cast(target)
 
 
 def _nested_as_type(column: pa.Array, target: pa.DataType) -> pa.Array:
@@ -51,8 +51,8 @@ def _nested_as_type(column: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_struct(kind):
         children = [as_type(child, field.type) for child, field in zip(column.flatten(), target, strict=True)]
         return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
-    if not (pa.types.is_map(kind) or pa.types.is_list(kind)):  # another kind of list
-        return as_type(column.cast(pa.list_(kind.value_field)), target)
+    if not (pa.types.is_map(kind) or pa.types.is_list(kind)):
+        return as_type(_plain_lists(column), target)
     if column.offset:  # the offsets of a slice cannot be used with a mask
         return _nested_as_type(column.take(pa.array(np.arange(len(column)))), target)
     if pa.types.is_map(kind):
@@ -60,6 +60,18 @@ def _nested_as_type(column: pa.Array, target: pa.DataType) -> pa.Array:
         return pa.MapArray.from_arrays(column.offsets, keys, items, type=target, mask=mask)
     values = as_type(column.values, target.value_type)
     return pa.ListArray.from_arrays(column.offsets, values, type=target, mask=mask)
+
+
+def _plain_lists(column: pa.Array) -> pa.Array:
+    """Return lists of another kind as ordinary lists."""
+    kind = column.type
+    if not (pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind)):
+        return column.cast(pa.list_(kind.value_field))
+    # Arrow's cast of a view makes an array with too few offsets.
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    nulls = column.is_null() if column.null_count else None
+    return pa.ListArray.from_arrays(offsets, column.flatten(), type=pa.list_(kind.value_field), mask=nulls)
 
 
 def uuid_texts(column: pa.Array) -> pa.Array:

@@ -109,6 +109,7 @@ class FileSink:
             rejected=rejects.by_reason,
             columns=None if resolver is None else resolver.found.to_history(),
             untyped=None if resolver is None else resolver.untyped.to_history(),
+            untyped_values={} if resolver is None else resolver.untyped_values,
         )
 
     def knowing(self, history: Iterable[bytes]) -> FileSink:

@@ -16,6 +16,7 @@ from gluepot.connectors.files.sink.clashes import without_clashes
 from gluepot.connectors.files.sink.refused_rows import Origins
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
 from gluepot.connectors.values import StagedFile
+from gluepot.core.errors import ConfigError
 from gluepot.frames.schema import align, concat, merge_schemas, observed, unmarked
 from gluepot.frames.sizes import memory_bytes
 
@@ -132,6 +133,24 @@ class PartitionFile:
         self._open = None
 
     def _begin(self, merged: pa.Schema, stored: pa.Schema) -> _OpenFile:
+        _refuse_intervals(stored)
         name = self.plan.prefix + self.plan.format.ending(self.plan.task, len(self.finished))
         output = self.plan.stage.open(f"{self.path}/{name}" if self.path else name)
         return _OpenFile(output, self.plan.format.open(output, stored), merged, stored)
+
+
+def _refuse_intervals(schema: pa.Schema) -> None:
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        if _holds_interval(kind):
+            raise ConfigError(
+                f"The column '{name}' of type {kind} cannot be written, because Glue has no type for it; cast the"
+                " column to a string or a number before it becomes a DynamicFrame."
+            )
+
+
+def _holds_interval(kind: pa.DataType) -> bool:
+    return pa.types.is_duration(kind) or pa.types.is_interval(kind) or any(map(_holds_interval, _inner_types(kind)))
+
+
+def _inner_types(kind: pa.DataType) -> list[pa.DataType]:
+    return [kind.field(number).type for number in range(kind.num_fields)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from gluepot.catalog.formats import table_format
-from gluepot.catalog.values import Partition, Table
+from gluepot.catalog.values import Column, Partition, Table
 from gluepot.connectors.files.partition_folders import partition_path
 from gluepot.connectors.files.source.listing import Root
 from gluepot.connectors.files.source.settings import KNOWN_OPTIONS, FileReadSettings
@@ -17,9 +18,12 @@ from gluepot.connectors.files.source.sql_predicate import SqlEvaluator
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import canonical_url
 from gluepot.frames.schema.hive_types import arrow_of_hive
+from gluepot.frames.transforms import KnownTypes, ReadTexts, Step
 
 _UNTYPED = ("csv", "groklog", "xml")
 """Formats whose values are texts until somebody says what they mean."""
+_WITHOUT_SCHEMA = ("json", "ion")
+"""Formats in which an empty list does not say the type of its elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +33,18 @@ class TableRead:
     Args:
         settings: of the files.
         types: what texts of the files and the folders' names mean, by column.
+        nested: types of columns of lists, maps and structs in files that do not say the type of an empty value.
     """
 
     settings: FileReadSettings
     types: Mapping[str, pa.DataType]
+    nested: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that give the records of the files the types of the table."""
+        known = [KnownTypes(self.nested)] if self.nested else []
+        return [*([ReadTexts(self.types)] if self.types else []), *known]
 
 
 def table_read(
@@ -67,7 +79,17 @@ def table_read(
     description = {**settings.description, "table": source}
     typed = (*table.storage.columns, *keys) if form.name in _UNTYPED else keys
     types = {column.name: arrow_of_hive(column.type) for column in typed}
-    return TableRead(replace(settings, listing=listing, description=description), types)
+    nested = _nested_types(table.storage.columns) if form.name in _WITHOUT_SCHEMA else {}
+    return TableRead(replace(settings, listing=listing, description=description), types, nested)
+
+
+def _nested_types(columns: Iterable[Column]) -> Mapping[str, pa.DataType]:
+    """Return the types of nested columns; those that another tool has described in a way of its own are left out."""
+    found = {}
+    for column in columns:
+        with suppress(ConfigError):
+            found[column.name] = arrow_of_hive(column.type)
+    return {name: kind for name, kind in found.items() if pa.types.is_nested(kind)}
 
 
 def partition_roots(table: Table, partitions: Iterable[Partition]) -> list[Root]:

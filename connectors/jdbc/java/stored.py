@@ -18,6 +18,7 @@ from gluepot.connectors.jdbc.java.dialects import (
     TIMESTAMP,
 )
 from gluepot.connectors.jdbc.staging import Stored, typed_columns
+from gluepot.frames.cast.times import in_micros
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema import choice_to_string
@@ -65,8 +66,7 @@ def stored(batch: pa.RecordBatch) -> Stored:
 def _stored(column: Column) -> tuple[str, pa.Array, str]:
     name, array, kind = column.field.name, column.array, column.field.type
     if pa.types.is_timestamp(kind):
-        # Times in nanoseconds lose the last three digits.
-        exact = pc.cast(array, pa.timestamp("us", kind.tz), safe=kind.unit != "ns")
+        exact = pc.cast(in_micros(array), pa.timestamp("us", kind.tz))
         return name, pc.cast(exact, pa.timestamp("us")), TIMESTAMP
     if (known := _KINDS.get(kind)) is not None:
         sent = _SENT_AS.get(kind)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from gluepot.connectors.jdbc.mysql.columns import quoted
 from gluepot.connectors.jdbc.staging import Stored, typed_columns
+from gluepot.frames.cast.times import in_micros
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema import choice_to_string
@@ -107,8 +108,7 @@ def staged_type(kind: str) -> str:
 def _stored(column: Column) -> tuple[str, pa.Array, str]:
     name, array, kind = column.field.name, column.array, column.field.type
     if pa.types.is_timestamp(kind):
-        # Times in nanoseconds lose the last three digits.
-        exact = pc.cast(array, pa.timestamp("us", kind.tz), safe=kind.unit != "ns")
+        exact = pc.cast(in_micros(array), pa.timestamp("us", kind.tz))
         return name, pc.cast(pc.cast(exact, pa.timestamp("us")), pa.string()), _TIME
     if pa.types.is_date32(kind):
         return name, pc.cast(array, pa.string()), _TYPES[kind]

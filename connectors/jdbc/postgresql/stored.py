@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from gluepot.connectors.jdbc.postgresql.times import unstored
 from gluepot.connectors.jdbc.staging import UNTYPED_LIST, typed_columns
 from gluepot.core.errors import PermanentError
+from gluepot.frames.cast.times import in_micros
 from gluepot.frames.columns import Column, columns_of
 from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema import choice_to_string
@@ -70,7 +71,7 @@ def _sent(column: Column) -> tuple[str, pa.Array, str]:
         return name, column.array if sent is None else pc.cast(column.array, sent), known
     if pa.types.is_timestamp(kind):
         zone = "UTC" if kind.tz else None
-        return name, pc.cast(column.array, pa.timestamp("us", zone)), "timestamptz" if zone else "timestamp"
+        return name, pc.cast(in_micros(column.array), pa.timestamp("us", zone)), "timestamptz" if zone else "timestamp"
     if pa.types.is_decimal(kind):
         return name, column.array, f"numeric({kind.precision},{kind.scale})"
     if pa.types.is_list(kind) and (of := _TYPES.get(kind.value_type)) and kind.value_type not in _SENT_AS:

@@ -14,6 +14,7 @@ from gluepot.connectors.files.formats.arrow_types import glue_types
 from gluepot.connectors.files.formats.avro import schema_of
 from gluepot.connectors.files.formats.columnar import unreadable
 from gluepot.connectors.files.formats.ion import IonInputFormat
+from gluepot.connectors.files.formats.orc import refuse_unions
 from gluepot.connectors.files.formats.parquet.types import glue_columns
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.crawl.classify.bson import bson_records, looks_like_bson
@@ -78,6 +79,7 @@ def _orc(head: Head) -> Classified | None:
         whole = OpenFile(plain, head.place, "")
         try:
             file = orc.ORCFile(pa.PythonFile(plain, "r"))
+            refuse_unions(list(file.schema), head.place)
             return Classified(columnar_kind("orc", _glue_schema(file.schema)), "", file.nrows, head.size_bytes)
         except (pa.ArrowException, OSError) as error:
             raise unreadable(whole, "ORC", _ORC, error) from error

@@ -108,12 +108,12 @@ def date_to_text(array: pa.Array, target: pa.DataType) -> pa.Array:
 
 def timestamp_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Change unit or zone; the instant stays."""
-    return pc.cast(array, target, safe=False)
+    return pc.cast(in_micros(array) if target.unit == "us" else array, target, safe=False)
 
 
 def timestamp_to_date(array: pa.Array, target: pa.DataType) -> pa.Array:
     """Take the day in UTC."""
-    return pc.cast(pc.cast(pc.cast(array, _INSTANT, safe=False), _LOCAL), target, safe=False)
+    return pc.cast(pc.cast(pc.cast(in_micros(array), _INSTANT, safe=False), _LOCAL), target, safe=False)
 
 
 def date_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
@@ -183,8 +183,19 @@ def boolean_to_timestamp(array: pa.Array, target: pa.DataType) -> pa.Array:
     return pc.cast(pc.cast(pc.cast(array, pa.int64()), _INSTANT), target)
 
 
+def in_micros(array: pa.Array) -> pa.Array:
+    """Return timestamps in nanoseconds in microseconds, rounded down as in Spark; other units stay."""
+    kind = array.type
+    if kind.unit != "ns":
+        return array
+    nanos = pc.cast(array, pa.int64())
+    micros = pc.divide(nanos, 1000)  # rounded towards zero
+    is_below = pc.less(nanos, pc.multiply(micros, 1000))
+    return pc.cast(pc.subtract(micros, pc.cast(is_below, pa.int64())), pa.timestamp("us", kind.tz))
+
+
 def _micros(array: pa.Array) -> pa.Array:
-    return pc.cast(pc.cast(array, _INSTANT, safe=False), pa.int64())
+    return pc.cast(pc.cast(in_micros(array), _INSTANT, safe=False), pa.int64())
 
 
 def _seconds(micros: pa.Array) -> pa.Array:

@@ -4,7 +4,14 @@ from gluepot.frames.schema.align import align, concat
 from gluepot.frames.schema.glue_types import arrow_type, glue_name
 from gluepot.frames.schema.integers import observed, unmarked
 from gluepot.frames.schema.merge import choice_field, grown, merge_fields, merge_known, merge_schemas
-from gluepot.frames.schema.storable import choice_to_string, is_storable, loses_values, storable_field, without_nulls
+from gluepot.frames.schema.storable import (
+    choice_to_string,
+    is_storable,
+    loses_values,
+    storable_field,
+    untyped_values,
+    without_nulls,
+)
 
 __all__ = [
     "align",
@@ -22,5 +29,6 @@ __all__ = [
     "observed",
     "storable_field",
     "unmarked",
+    "untyped_values",
     "without_nulls",
 ]

@@ -65,6 +65,18 @@ def loses_values(have: pa.DataType, wanted: pa.DataType) -> bool:
     return any(loses_values(one.type, other.type) for one, other in pairs)
 
 
+def untyped_values(column: Column) -> int:
+    """Return how many values `without_nulls` drops: lists, maps and structs, at any depth, that have no type."""
+    kind = column.field.type
+    if is_storable(kind) or pa.types.is_null(kind):
+        return 0
+    if not _has_values(kind):
+        return len(column.array) - int(column.array.null_count)
+    if pa.types.is_struct(kind):
+        return sum(map(untyped_values, children_of(column)))
+    return untyped_values(map_values_of(column) if pa.types.is_map(kind) else items_of(column))
+
+
 def choice_to_string(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Turn every choice, at any depth, into a string column that loses no value.
 

@@ -8,6 +8,7 @@ from gluepot.frames.transforms.drop_nulls import DropNulls
 from gluepot.frames.transforms.error_rows import ErrorRows
 from gluepot.frames.transforms.fields import DropFields, RenameField, SelectFields
 from gluepot.frames.transforms.known_schema import known_schema
+from gluepot.frames.transforms.known_types import KnownTypes
 from gluepot.frames.transforms.partitions import map_partition
 from gluepot.frames.transforms.python_steps import FilterRows, MapRows, calls_user_code
 from gluepot.frames.transforms.read_texts import ReadTexts
@@ -27,6 +28,7 @@ __all__ = [
     "DropNulls",
     "ErrorRows",
     "FilterRows",
+    "KnownTypes",
     "MapRows",
     "ReadTexts",
     "RenameField",

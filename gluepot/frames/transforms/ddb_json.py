@@ -33,7 +33,7 @@ _RECORD = "Item"
 
 @dataclass(frozen=True, slots=True)
 class SimplifyDdbJson:
-    """Replaces typed values by the values, at any depth: maps become structs, lists and sets arrays.
+    """Replaces typed values by the values, at any depth: maps become structs, lists and sets arrays, NULL a null.
 
     An attribute that has several types over the records becomes a choice. Values without a type stay unchanged.
     """
@@ -69,9 +69,11 @@ def _plain(column: Column, *, lists: bool) -> Column:
     typed = children_of(column)
     if not typed or not {one.field.name for one in typed} <= _TYPES:
         return column
-    # NULL adds nothing: the other types are absent anyway.
-    told = [one for one in typed if one.field.name != "NULL"] or typed
-    return _one_of(column.field.name, [_value(one, lists=lists) for one in told])
+    # NULL is null, also where no other record has a type: otherwise it would depend on the other records of a chunk.
+    told = [side for side in typed if side.field.name != "NULL"]
+    if not told:
+        return Column(pa.field(column.field.name, pa.null()), pa.nulls(len(column.array)))
+    return _one_of(column.field.name, [_value(side, lists=lists) for side in told])
 
 
 def _value(typed: Column, *, lists: bool) -> Column:

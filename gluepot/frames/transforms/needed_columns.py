@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from gluepot.frames.transforms.apply_mapping import ApplyMapping
 from gluepot.frames.transforms.fields import SelectFields
+from gluepot.frames.transforms.known_types import KnownTypes
 from gluepot.frames.transforms.read_texts import ReadTexts
 from gluepot.frames.transforms.steps import Stage, Step
 
@@ -21,7 +22,7 @@ def needed_columns(steps: Iterable[Step]) -> frozenset[str] | None:
         match step:
             case ApplyMapping() | SelectFields():
                 return frozenset(path[0].lower() for path in step.sources)
-            case ReadTexts():
+            case ReadTexts() | KnownTypes():
                 continue
             case _:
                 return None

@@ -1,27 +1,48 @@
-"""The same records in random cuts: writes, and tasks of a write, that each see only some of them.
+"""The same records in ten random cuts: writes, and tasks of a write, that each see only some of them.
 
-Each case is one table, written through the sink of Parquet files and read by DuckDB. Whatever the cut, a record has its
-values, in a column of the field that they come from. Only a value without a type, such as `[]`, is null in a write
-before which, and in which, no record has given it a type.
+Each case is one table, written through the sink of Parquet files and read by DuckDB. Some cuts are published as a job
+does it, with restarts between writes that leave only the manifests, and read by `gluepot.table`, too. Others are also
+read by pyarrow, and a few by Spark. Whatever the cut, a record has its values, in a column of the field that they come
+from. Only a value without a type, such as `[]`, is null in a write before which, and in which, no record has given it a
+type.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+from pyarrow import parquet
 
+from gluepot.commit import open_target, publish
+from gluepot.commit.compaction import emptied_files
+from gluepot.commit.history import live
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink import new_file_sink
 from gluepot.connectors.files.sink.drift import Drift, Layout
+from gluepot.connectors.values import CommitKey, Manifest, ManifestPart
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import EtlError
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.objects import batch_from_objects
+from gluepot.tables import open_table
 from tests.differential.kind import Difference, Round, World, shrink
 from tests.duck import duck
 from tests.unit.files.sink.drifting import Table
 from tests.unit.files.sink.test_type_drift import canonical
 
-_TABLES = 40
+_TABLES = 10
+_CUTS = 10
+# The cuts of each table that are published and those that pyarrow reads; Spark reads one cut of one table in a round.
+_PUBLISHED, _READ_BY_PYARROW = 2, 2
 _TRIES = 60
 _SCALARS = ("integer", "text", "boolean")
 # A value by its name: lists have their element, structs their fields. "mixed" changes its type from record to record.
@@ -40,6 +61,8 @@ SHAPES: Mapping[str, Any] = {
 Record = Mapping[str, Any]
 Write = Sequence[Sequence[Record]]
 """The records of each task."""
+Reader = Callable[[Table], Iterable[Mapping[str, Any]]]
+"""Returns the rows of a table with the names of its files' columns."""
 
 
 class Kind:
@@ -48,29 +71,100 @@ class Kind:
     name = "cuts"
     unit = "tables"
 
+    def __init__(self, tables: int = _TABLES, *, with_spark: bool = True) -> None:
+        """Make the kind.
+
+        Args:
+            tables: how many tables a round writes, in ten cuts each.
+            with_spark: whether Spark reads one of them.
+        """
+        self._tables, self._with_spark = tables, with_spark
+
     def round(self, random: Random, world: World) -> Round:
         """Write and read some tables."""
         result = Round()
-        for at in range(_TABLES):
-            folder, policy = world.folder / str(at), random.choice([one.value for one in Drift if one != Drift.REJECT])
-            writes = _cut(random, _records(random))
+        for at in range(self._tables):
+            policy = random.choice([one.value for one in Drift if one != Drift.REJECT])
+            records = _records(random)
             result.cases += 1
             result.taken += 1
-            if not _faults(folder, policy, writes):
-                continue
-            numbers = iter(range(_TRIES + 1))
-
-            def differs(
-                other: Sequence[Write], policy: str = policy, folder: Path = folder, numbers: Iterator[int] = numbers
-            ) -> bool:
-                return bool(_faults(folder / f"smaller-{next(numbers)}", policy, other))
-
-            small = shrink(writes, _smaller, differs, _TRIES)
-            ours, original = zip(*_faults(folder / "smallest", policy, small), strict=True)
-            result.differences.append(
-                Difference(f"{policy}: {json.dumps(small)}", "\n".join(ours), "\n".join(original))
-            )
+            for number in range(_CUTS):
+                writes = random_cut(random, records)
+                by_spark = self._with_spark and at == number == 0
+                case = _Case(world.folder / f"{at}-{number}", policy, _readers(number, world if by_spark else None))
+                if _faults(case, writes):
+                    result.differences.append(_difference(case, writes))
+                    break
         return result
+
+
+@dataclass(frozen=True)
+class _Case:
+    """How a table is written and read.
+
+    Args:
+        folder: of the table.
+        policy: for types that change.
+        readers: by name.
+    """
+
+    folder: Path
+    policy: str
+    readers: Mapping[str, Reader]
+
+    def within(self, name: str) -> _Case:
+        """Return the same with another folder."""
+        return replace(self, folder=self.folder / name)
+
+
+def _difference(case: _Case, writes: Sequence[Write]) -> Difference:
+    numbers = iter(range(_TRIES + 1))
+    small = shrink(
+        writes, _smaller, lambda other: bool(_faults(case.within(f"smaller-{next(numbers)}"), other)), _TRIES
+    )
+    ours, original = zip(*_faults(case.within("smallest"), small), strict=True)
+    return Difference(f"{case.policy} {[*case.readers]}: {json.dumps(small)}", "\n".join(ours), "\n".join(original))
+
+
+def _readers(number: int, world: World | None) -> Mapping[str, Reader]:
+    """Return the readers of a cut, by name.
+
+    Args:
+        number: of the cut.
+        world: has the Spark that is one of the readers; None for none.
+    """
+    readers: dict[str, Reader] = {"duckdb": _by_duckdb}
+    if number < _PUBLISHED:
+        readers["gluepot.table"] = _by_gluepot
+    elif number < _PUBLISHED + _READ_BY_PYARROW:
+        readers["pyarrow"] = _by_pyarrow
+    if world is not None:
+        readers["spark"] = partial(_by_spark, world.spark())
+    return readers
+
+
+@dataclass
+class _Published(Table):
+    """A table that is published as a job does it; after each write only its manifests are known."""
+
+    def write(self, *tasks: pa.RecordBatch | Sequence[dict[str, Any]]) -> Sequence[ManifestPart]:
+        """Publish one batch, an argument per task."""
+        key = CommitKey("query-1", self.batches, "sink")
+        sink = new_file_sink(str(self.folder), key, ParquetOutputFormat(), ctx="sink", drift=self.policy)
+        target = open_target(sink)
+        sink = sink.knowing(live(target.table).recorded_columns(key, emptied_files(target.table)))
+        chunks = [Chunk(task if isinstance(task, pa.RecordBatch) else batch_from_objects(task)) for task in tasks]
+        for run in count():
+            parts = [sink.write(iter([chunk]), n, f"0/{run}") for n, chunk in enumerate(chunks)]
+            agreed = sink.again(parts)
+            if agreed is None:
+                break
+            sink = agreed
+        read = [replace(part, rows_in=chunk.batch.num_rows) for part, chunk in zip(parts, chunks, strict=True)]
+        publish(target, Manifest(key, read, offsets_digest=str(self.batches)), FakeClock(1_700_000_000.0))
+        self.history = list(live(target.table).recorded_columns(replace(key, batch_id=key.batch_id + 1), frozenset()))
+        self.batches += 1
+        return parts
 
 
 def _records(random: Random) -> list[Record]:
@@ -78,20 +172,20 @@ def _records(random: Random) -> list[Record]:
     made = []
     for number in range(random.choice([2, 4, 8, 20])):
         fields = [name for name in names if random.random() < 0.8]
-        made.append({"id": number} | {name: _value(random, SHAPES[name]) for name in fields})
+        made.append({"id": number} | {name: random_value(random, SHAPES[name]) for name in fields})
     return made
 
 
-def _value(random: Random, shape: Any) -> Any:
+def random_value(random: Random, shape: Any) -> Any:
     if random.random() < 0.1:
         return None
     match shape:
         case [element]:
-            return [_value(random, element) for _ in range(random.choice([0, 0, 1, 1, 2]))]
+            return [random_value(random, element) for _ in range(random.choice([0, 0, 1, 1, 2]))]
         case {}:
-            return {name: _value(random, one) for name, one in shape.items() if random.random() < 0.6}
+            return {name: random_value(random, one) for name, one in shape.items() if random.random() < 0.6}
         case "mixed":
-            return _value(random, random.choice([*_SCALARS, "number", ["text"], ["integer"], {"m": "integer"}]))
+            return random_value(random, random.choice([*_SCALARS, "number", ["text"], ["integer"], {"m": "integer"}]))
         case "integer":
             return random.choice([0, 7, -(2**31), 2**53 + 1])
         case "number":
@@ -101,7 +195,7 @@ def _value(random: Random, shape: Any) -> Any:
     return random.choice(["a", "bc", "x y"])
 
 
-def _cut(random: Random, records: Sequence[Record]) -> list[Write]:
+def random_cut(random: Random, records: Sequence[Record]) -> list[Write]:
     """Return the records as writes of tasks; neither is empty."""
     return [_pieces(random, write) for write in _pieces(random, records)]
 
@@ -133,9 +227,9 @@ def _smaller(writes: Sequence[Write]) -> Iterator[list[Write]]:
                         yield changed([{key: value for key, value in record.items() if key != name}])
 
 
-def _faults(folder: Path, policy: str, writes: Sequence[Write]) -> list[tuple[str, str]]:
+def _faults(case: _Case, writes: Sequence[Write]) -> list[tuple[str, str]]:
     """Return each field whose value is another than it was: what the table has, and what it should have."""
-    table = Table.of(folder, policy)
+    table = (_Published if "gluepot.table" in case.readers else Table).of(case.folder, case.policy)
     expected: dict[int, dict[str, Any]] = {}
     known: set[str] = set()
     for write in writes:
@@ -146,32 +240,59 @@ def _faults(folder: Path, policy: str, writes: Sequence[Write]) -> list[tuple[st
         for record in (record for task in write for record in task):
             expected[record["id"]] = {name: _stored(value, name, known) for name, value in record.items()}
     faults = [] if table.spark_can_merge() else [("files that Spark does not merge", "one table")]
-    try:
-        actual = _rows(table)
-    except duckdb.Error as error:
-        return [*faults, (str(error), "files that DuckDB reads as one table")]
+    for name, reader in case.readers.items():
+        try:
+            actual = _rows(table, reader)
+        except (duckdb.Error, pa.ArrowException, EtlError) as error:
+            faults.append((f"{name}: {error}", "files that are read as one table"))
+            continue
+        faults += [(f"{name}: {ours}", wanted) for ours, wanted in _differences(actual, expected)]
+    return faults
+
+
+def _differences(
+    actual: Mapping[int, Mapping[str, list[Any]]], expected: Mapping[int, Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
     if sorted(actual) != sorted(expected):
-        return [*faults, (f"ids {sorted(actual)}", f"ids {sorted(expected)}")]
+        yield f"ids {sorted(actual)}", f"ids {sorted(expected)}"
+        return
     for number, fields in expected.items():
         for name, value in fields.items():
             values = [canonical(one) for one in actual[number].get(name, [])]
             wanted = [] if value is None else [canonical(value)]
             if values != wanted and not (name == "mixed" and _is_untyped(value) and not values):
-                faults.append((f"{number}.{name} {values}", f"{number}.{name} {wanted}"))
-    return faults
+                yield f"{number}.{name} {values}", f"{number}.{name} {wanted}"
 
 
-def _rows(table: Table) -> dict[int, dict[str, list[Any]]]:
+def _by_duckdb(table: Table) -> Iterable[Mapping[str, Any]]:
+    result = duck().execute("SELECT * FROM read_parquet(?, union_by_name = true)", [table.files])
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def _by_pyarrow(table: Table) -> Iterable[Mapping[str, Any]]:
+    return [row for file in table.files for row in parquet.read_table(file).to_pylist()]
+
+
+def _by_gluepot(table: Table) -> Iterable[Mapping[str, Any]]:
+    rows: list[dict[str, Any]] = open_table(str(table.folder)).to_arrow().to_pylist()
+    return rows
+
+
+def _by_spark(spark: Any, table: Table) -> Iterable[Mapping[str, Any]]:
+    rows: list[dict[str, Any]] = spark.read.option("mergeSchema", "true").parquet(*table.files).toArrow().to_pylist()
+    return rows
+
+
+def _rows(table: Table, reader: Reader) -> dict[int, dict[str, list[Any]]]:
     """Return the values of each record by the field that they come from."""
     if not table.files:
         return {}
     columns = {one.name: one for one in Layout.folded(table.history).columns}
-    result = duck().execute("SELECT * FROM read_parquet(?, union_by_name = true)", [table.files])
-    names = [column[0] for column in result.description]
     rows: dict[int, dict[str, list[Any]]] = {}
-    for row in result.fetchall():
+    for row in reader(table):
         fields: dict[str, list[Any]] = {}
-        for name, value in zip(names, row, strict=True):
+        for name, value in row.items():
             if value is None:
                 continue
             column = columns[name]

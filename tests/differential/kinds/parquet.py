@@ -184,6 +184,11 @@ def _instant(per_second: int) -> Make:
     return make
 
 
+def _nanos(random: Random) -> tuple[int, int]:
+    nanos = random.randint(-(2**63) + 10**9, 2**63 - 1) if random.random() < 0.5 else random.randint(-2000, 2000)
+    return nanos, nanos // 1000
+
+
 def _time(random: Random) -> tuple[Any, Any]:
     value = time(random.randrange(24), random.randrange(60), random.randrange(60), random.randrange(10**6))
     return value, value.isoformat("microseconds")
@@ -220,6 +225,7 @@ LEAVES: dict[pa.DataType, Make] = {
     pa.timestamp("ms"): _instant(1000),
     pa.timestamp("us"): _instant(1_000_000),
     pa.timestamp("us", "UTC"): _instant(1_000_000),
+    pa.timestamp("ns"): _nanos,
     pa.time64("us"): _time,
     pa.uuid(): _uuid,
     pa.json_(): TEXT,

@@ -38,6 +38,7 @@ COLUMNS = {
     "bool8": (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1], pa.int8())), pa.int8(), [1]),
     "wide decimal of few digits": (pa.array([Decimal("1.5")], pa.decimal256(20, 2)), pa.decimal128(20, 2), [Decimal("1.50")]),
     "list of nulls": (pa.array([[None, None, None]]), pa.list_(pa.field("element", pa.null())), [[None, None, None]]),
+    "list view": (pa.array([[1, 2], None, [3]], pa.list_view(pa.int64())), pa.list_(pa.field("element", pa.int64())), [[1, 2], None, [3]]),
     "list of uuids": (
         pa.ListArray.from_arrays([0, 1, 1, 3], PLAIN, mask=pa.array([False, True, False])),
         pa.list_(pa.field("element", pa.string())),

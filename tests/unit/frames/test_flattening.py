@@ -89,7 +89,7 @@ def test_typed_values_of_dynamodb_become_plain_ones_at_any_depth():
             "id": "x",
             "n": "12.50",
             "flag": True,
-            "none": True,
+            "none": None,
             "tags": ["a", "b"],
             "list": ["a", {"k": "1"}],
             "map": {"S": "a key called S", "inner": {"e": ["1"]}},

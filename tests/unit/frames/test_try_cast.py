@@ -203,3 +203,19 @@ def test_text_becomes_the_value_it_names_or_null(text, target, expected):
 )
 def test_values_become_their_counterpart_or_null(value, source, target, expected):
     assert _cast([value, None], source, target) == [expected, None]
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("timestamp", [-1, -2, 1]),
+        ("long", [-1, -1, 0]),
+        ("date", [-1, -1, 0]),
+        ("double", [-1e-6, -2e-6, 1e-6]),
+        ("decimal(10,6)", [Decimal("-0.000001"), Decimal("-0.000002"), Decimal("0.000001")]),
+    ],
+)
+def test_nanoseconds_are_rounded_down_before_a_cast(target, expected):
+    found = try_cast(pa.array([-1, -1001, 1999], pa.timestamp("ns")), arrow_type(target))
+    plain = {"timestamp": pa.int64(), "date": pa.int32()}.get(target)
+    assert (found if plain is None else found.cast(plain)).to_pylist() == expected

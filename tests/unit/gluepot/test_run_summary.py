@@ -88,3 +88,12 @@ def test_a_table_of_a_database_has_no_files_to_look_at():
     table = Dataset("postgres://host:5432", "shop.public.orders")
     assert lines(1.0, Summary(written={table: Written(3)}))[0] == "postgres://host:5432/shop.public.orders: 3 rows."
     assert url_of(LAKE) == "s3://lake/orders"
+
+
+def test_values_without_a_type_are_told_with_their_target():
+    summary = Summary()
+    summary.add([Output(ORDERS, 3, files=1, untyped=2), Output(ORDERS, 1, untyped=1)])
+    assert lines(1.0, {}, summary.written)[1:] == [
+        "/data/orders: 3 values without a type, such as an empty list, became null; the log names the fields.",
+        "Done in 1 s.",
+    ]

@@ -17,6 +17,7 @@ from gluepot.connectors.json_values import iso_text, json_values
 from gluepot.connectors.value_texts import texts
 from gluepot.core.errors import ConfigError
 from gluepot.core.option_values import flag
+from gluepot.frames.cast.times import in_micros
 from gluepot.frames.schema import choice_to_string
 
 
@@ -128,7 +129,7 @@ def _cells(field: pa.Field, column: pa.Array) -> Sequence[str | None]:
         values = json_values(field, column)
         return [None if value is None else orjson.dumps(value).decode() for value in values]
     if pa.types.is_timestamp(column.type):
-        stamps = column.cast(pa.timestamp("us", column.type.tz), safe=False).to_pylist()
+        stamps = in_micros(column).cast(pa.timestamp("us", column.type.tz)).to_pylist()
         return [None if stamp is None else iso_text(stamp) for stamp in stamps]
     if pa.types.is_binary(column.type):
         return [None if value is None else base64.b64encode(value).decode() for value in column.to_pylist()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +20,15 @@ from gluepot.frames.chunk import is_choice
 from gluepot.frames.columns import Column, batch_of, children_of, columns_of
 from gluepot.frames.json_text import json_bytes, json_texts
 from gluepot.frames.rows import plain_values
-from gluepot.frames.schema import align, glue_name, is_storable, merge_fields, merge_schemas, storable_field
+from gluepot.frames.schema import (
+    align,
+    glue_name,
+    is_storable,
+    merge_fields,
+    merge_schemas,
+    storable_field,
+    untyped_values,
+)
 from gluepot.frames.schema.glue_types import short_name
 from gluepot.frames.schema.integers import all_fit, marked, observed_field, unmarked_field
 
@@ -72,7 +81,7 @@ class Resolver:
         self._unchanged: pa.Schema | None = None
         # The columns that this batch brings, and whether a double holds all integers in them so far.
         self._new_fit: dict[str, bool] = {}
-        self._untyped: dict[TableColumn, None] = {}
+        self._untyped: dict[TableColumn, int] = {}
 
     @property
     def found(self) -> Layout:
@@ -91,6 +100,14 @@ class Resolver:
         The same column may be there in several types.
         """
         return Layout(tuple(self._untyped))
+
+    @property
+    def untyped_values(self) -> Counter[str]:
+        """How many values are in no file because they have no type, by the field of the records."""
+        counts = Counter[str]()
+        for column, values in self._untyped.items():
+            counts[column.origin] += values
+        return +counts
 
     def resolve(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, Sequence[Refused]]:
         """Return the rows in the table's columns, and those that are refused; partition keys stay as they are."""
@@ -126,7 +143,8 @@ class Resolver:
         """Note values that the files will not have because their type is not known."""
         kind = stored_values.field.type
         if pa.types.is_nested(kind) and not is_storable(kind):
-            self._untyped[replace(column, field=stored_values.field.with_name(column.name))] = None
+            noted = replace(column, field=stored_values.field.with_name(column.name))
+            self._untyped[noted] = self._untyped.get(noted, 0) + untyped_values(stored_values)
 
     def _add_new(self, columns: Iterable[Column]) -> None:
         new_fields = [one.field for one in columns if self._layout.plain(one.field.name) is None]

@@ -6,6 +6,7 @@ import base64
 import datetime as dt
 import json
 import pickle
+from collections import Counter
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -231,9 +232,11 @@ def test_tasks_run_again_if_another_knows_the_type_of_an_empty_list(table):
 
 def test_an_empty_list_of_which_nobody_knows_the_type_is_null_and_keeps_no_place(table):
     one = table()
-    one.write([{"id": 1, "l": []}], [{"id": 2, "l": [None], "s": {"n": 1, "l": {}}}])
+    parts = one.write([{"id": 1, "l": []}], [{"id": 2, "l": [None], "s": {"n": 1, "l": {}}}])
+    lost = sum((Counter(part.untyped_values) for part in parts), Counter())
     one.write([{"id": 3, "l": "text", "s": {"n": 2, "l": "text"}}])
     assert one.runs == 2
+    assert lost == {"l": 2, "s": 1}
     assert one.rows() == [
         {"id": 1},
         {"id": 2, "s": {"n": 1, "l": None}},

@@ -21,12 +21,14 @@ from awsglue.readers import DynamicFrameReader, row_pipeline
 from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
 from awsglue.session_frames import in_session
+from awsglue.session_zone import session_zone
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from awsglue.visual.methods import VisualTransforms
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.frames.time_zone import TimeZone
 from gluepot.frames.transforms import (
     ApplyMapping,
     CompareRows,
@@ -124,7 +126,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Keep the records for which `f(record)` is true."""
-        return self._then(FilterRows(f), called(transformation_ctx, info, stageThreshold, totalThreshold))
+        return self._then(FilterRows(f, self._zone()), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def map(
         self,
@@ -136,7 +138,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace each record by `f(record)`."""
-        return self._then(MapRows(f), called(transformation_ctx, info, stageThreshold, totalThreshold))
+        return self._then(MapRows(f, self._zone()), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def mapPartitions(
         self,
@@ -148,7 +150,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace the records of each task by `f(records)`, which takes an iterator and returns an iterable."""
-        change = lambda _, chunks: map_partition(f, chunks)  # noqa: E731
+        zone = self._zone()
+        change = lambda _, chunks: map_partition(f, chunks, zone)  # noqa: E731
         return self._moved(
             lambda: shuffled_steps.over_partitions(self._spark, self.pipeline, change),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
@@ -164,7 +167,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace the records of each task by `f(index, records)`."""
-        change = lambda index, chunks: map_partition(partial(f, index), chunks)  # noqa: E731
+        zone = self._zone()
+        change = lambda index, chunks: map_partition(partial(f, index), chunks, zone)  # noqa: E731
         return self._moved(
             lambda: shuffled_steps.over_partitions(self._spark, self.pipeline, change),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
@@ -233,7 +237,11 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrameCollection:
         """Return a frame of the records that fulfil all comparisons, `{path: {operator: value}}`, and the others."""
         call = called(transformation_ctx, info, stageThreshold, totalThreshold)
-        steps = {name1: CompareRows(comparison_dict), name2: CompareRows(comparison_dict, fulfilled=False)}
+        zone = self._zone()
+        steps = {
+            name1: CompareRows(comparison_dict, zone=zone),
+            name2: CompareRows(comparison_dict, fulfilled=False, zone=zone),
+        }
         return self._split(steps, call)
 
     def apply_mapping(
@@ -247,7 +255,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrame:
         """Choose, rename, move and cast fields (docs/glue 6.3)."""
         return self._then(
-            ApplyMapping(tuple(mappings), case_sensitive),
+            ApplyMapping(tuple(mappings), case_sensitive, self._zone()),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
         )
 
@@ -481,6 +489,9 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     def _moved(self, make: Callable[[], Pipeline], call: Call, name: str = "") -> DynamicFrame:
         return DynamicFrame(make, self.glue_ctx, name or call.ctx or self.name, call, own_steps=0)
 
+    def _zone(self) -> TimeZone:
+        return session_zone(self._spark)
+
     def _side(self, keys: str | Sequence[str]) -> shuffled_steps.Side:
         return shuffled_steps.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys))
 
@@ -495,9 +506,9 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         if not specs and not choice:
             raise ValueError("Parameter specs and option are both missing, add one.")  # Glue's own words
         if choice.strip().lower() != "match_catalog":
-            return ResolveChoice(tuple(specs or ()), choice)
+            return ResolveChoice(tuple(specs or ()), choice, self._zone())
         table = self.glue_ctx.get_catalog_schema_as_spark_schema(database, table_name, catalog_id)
-        return ResolveChoice((*casts_to(to_arrow_schema(table)), *(specs or ())))
+        return ResolveChoice((*casts_to(to_arrow_schema(table)), *(specs or ())), zone=self._zone())
 
 
 def _paths(paths: str | Sequence[str]) -> tuple[str, ...]:

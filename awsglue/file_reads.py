@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
+from awsglue.session_zone import session_zone
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.files_input import files_input
 from gluepot.catalog.values import Table
@@ -70,4 +71,4 @@ def table_frame(
     partitions = catalog.partitions(table) if table.partition_keys else ()
     read = table_read(table, partitions, options, predicate, PartitionSql(spark, types_of_keys(table)))
     pipeline = file_frame(spark, read.settings, ctx)
-    return pipeline.then(ReadTexts(read.types)) if read.types else pipeline
+    return pipeline.then(ReadTexts(read.types, session_zone(spark))) if read.types else pipeline

@@ -11,6 +11,7 @@ from awsglue.catalog_writes import catalog_entry
 from awsglue.collection import DynamicFrameCollection
 from awsglue.jdbc_connection import write_settings
 from awsglue.options import document_target, record_sink
+from awsglue.session_zone import session_zone
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import current_writer
 from gluepot.connectors.contracts import RecordSink
@@ -127,7 +128,8 @@ class DataSink:
             target = write_settings(self._options)
         else:
             target = file_target(self._connection_type, self._options, self._format, self._format_options)
-            target = replace(target, catalog=catalog_entry(target, self._options, self._table))
+            zone = session_zone(self._glue_context.spark_session)
+            target = replace(target, catalog=catalog_entry(target, self._options, self._table), zone=zone)
         current_writer().write(self._glue_context.spark_session, dynamic_frame.pipeline, target, self._ctx)
         return dynamic_frame
 

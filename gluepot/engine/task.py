@@ -233,8 +233,8 @@ def frame_chunks(
     decoder = JsonDecoder(None if sticky is None else sticky.known)
     for batch in tally.timed(FETCH, batches):
         began = time.perf_counter()
-        batch = in_utc(batch)
-        chunk = Chunk(batch) if json_column is None else _expanded(batch, json_column, decoder)
+        utc = in_utc(batch)
+        chunk = Chunk(utc) if json_column is None else _expanded(utc, json_column, decoder)
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += batch.num_rows
         tally.bytes_in += memory_bytes(batch)

@@ -51,9 +51,7 @@ def _fields(records: Sequence[Mapping[str, Any] | None], zone: TimeZone) -> list
     if len(shapes) == 1:  # as nearly always: all have the same fields in the same order
         columns = zip(*(record.values() for record in records if record is not None), strict=True)
         return [_column(name, values, zone) for name, values in zip(names, columns, strict=True)]
-    return [
-        _column(name, [None if record is None else record.get(name) for record in records], zone) for name in names
-    ]
+    return [_column(name, [None if record is None else record.get(name) for record in records], zone) for name in names]
 
 
 def _column(name: str, values: Sequence[Any], zone: TimeZone) -> Column:

@@ -173,10 +173,10 @@ class _SessionZone(dt.tzinfo):
         secs = (at.replace(tzinfo=None) - _EPOCH) // dt.timedelta(seconds=1)
         return dt.timedelta(seconds=self._zone.offset_of(secs, second=bool(at.fold)))
 
-    def dst(self, at: dt.datetime | None) -> dt.timedelta | None:
+    def dst(self, _: dt.datetime | None) -> dt.timedelta | None:
         return None
 
-    def tzname(self, at: dt.datetime | None) -> str:
+    def tzname(self, _: dt.datetime | None) -> str:
         return self._zone.name
 
     def fromutc(self, at: dt.datetime) -> dt.datetime:
@@ -191,4 +191,4 @@ class _SessionZone(dt.tzinfo):
 
 @lru_cache(maxsize=8)
 def _tzinfo(zone: TimeZone) -> dt.tzinfo:
-    return dt.timezone.utc if zone.is_utc else _SessionZone(zone)
+    return dt.UTC if zone.is_utc else _SessionZone(zone)

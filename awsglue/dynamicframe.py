@@ -21,13 +21,13 @@ from awsglue.readers import DynamicFrameReader, row_pipeline
 from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
 from awsglue.session_frames import in_session
-from awsglue.session_zone import session_zone
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from awsglue.visual.methods import VisualTransforms
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.engine.session_zone import session_zone
 from gluepot.frames.time_zone import TimeZone
 from gluepot.frames.transforms import (
     ApplyMapping,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
-from awsglue.session_zone import session_zone
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.files_input import files_input
 from gluepot.catalog.values import Table
@@ -15,6 +14,7 @@ from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.datasets import folder_dataset
 from gluepot.engine.pipeline import Pipeline
+from gluepot.engine.session_zone import session_zone
 from gluepot.frames.transforms import ReadTexts
 from gluepot.streaming.query import session
 from gluepot.tables.partition_sql import PartitionSql, types_of_keys
@@ -50,7 +50,8 @@ def file_settings(
     kind = connection_type.lower()
     name = format_name or (kind if kind in FORMAT_TYPES else None)
     evaluator = PartitionSql(spark) if spark else None
-    return FileReadSettings.from_glue(options, name, format_options, predicate, evaluator)
+    settings = FileReadSettings.from_glue(options, name, format_options, predicate, evaluator)
+    return settings.in_zone(session_zone(spark)) if spark else settings
 
 
 def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pipeline:
@@ -70,5 +71,6 @@ def table_frame(
     """
     partitions = catalog.partitions(table) if table.partition_keys else ()
     read = table_read(table, partitions, options, predicate, PartitionSql(spark, types_of_keys(table)))
-    pipeline = file_frame(spark, read.settings, ctx)
-    return pipeline.then(ReadTexts(read.types, session_zone(spark))) if read.types else pipeline
+    zone = session_zone(spark)
+    pipeline = file_frame(spark, read.settings.in_zone(zone), ctx)
+    return pipeline.then(ReadTexts(read.types, zone)) if read.types else pipeline

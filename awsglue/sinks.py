@@ -11,7 +11,6 @@ from awsglue.catalog_writes import catalog_entry
 from awsglue.collection import DynamicFrameCollection
 from awsglue.jdbc_connection import write_settings
 from awsglue.options import document_target, record_sink
-from awsglue.session_zone import session_zone
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import current_writer
 from gluepot.connectors.contracts import RecordSink
@@ -22,6 +21,7 @@ from gluepot.connectors.registry import SINKS, Access, connector, types_that
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.engine.file_target import FileTarget
+from gluepot.engine.session_zone import session_zone
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext

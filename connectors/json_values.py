@@ -1,8 +1,9 @@
 """Arrow values as what orjson writes the way Spark's JSON writer does.
 
 Fields that are null are left out (`spark.sql.jsonGenerator.ignoreNullFields`, true by default), nulls in lists stay.
-Times are ISO 8601, in UTC or a zone that is named, with milliseconds, or microseconds where there are any; decimals are numbers with all their
-digits; binary is base64; NaN and the infinities, which JSON has no form for, are text. A choice is its one value.
+Times are ISO 8601, in UTC or a zone that is named, with milliseconds, or microseconds where there are any; decimals are
+numbers with all their digits; binary is base64; NaN and the infinities, which JSON has no form for, are text. A choice
+is its one value.
 """
 
 from __future__ import annotations

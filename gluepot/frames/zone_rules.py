@@ -1,4 +1,4 @@
-"""Reads what Java tells of a time zone's rules. Pure: the session's zone is asked for in `awsglue.session_zone`."""
+"""Makes a time zone from the rules that Java has for it. Pure; `gluepot.engine.session_zone` asks Java."""
 
 from __future__ import annotations
 

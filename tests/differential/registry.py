@@ -25,6 +25,7 @@ NAMES: tuple[str, ...] = (
     "sql",
     "writes",
     "xml",
+    "zones",
 )
 
 

@@ -87,7 +87,9 @@ class FileSink:
         is_own = self.rejects_root == self.root
         rejects = RejectsFile(aside, rejects_name(self.key, self.ctx, task, is_own=is_own))
         plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes, self.zone)
-        resolver = None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys)
+        resolver = (
+            None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys, self.zone)
+        )
         refused = RefusedRows(rejects)
         partitions = Partitions(plan, refused, resolver)
         try:

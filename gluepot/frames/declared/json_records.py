@@ -7,8 +7,9 @@ makes its field null (`columns_fit`), and the row stays. Unlike in Spark
 - a value in a map that does not fit makes the map null; Spark then also loses its place in the record;
 - text that is no base64 makes a BINARY field null; Spark then sometimes makes the whole row null;
 - TINYINT holds -128 to 127, not 255, and a FLOAT beyond its range is null, not infinite;
-- times without a zone are in that of the session, UTC by default, those with one are also taken for TIMESTAMP_NTZ, dates and times are written in full
-  (`2026-01-02`, not `2026-1-2`, `2026` or a number of days), zones as offsets or Z, and years have four digits;
+- times without a zone are in that of the session, UTC by default; those with one are also taken for TIMESTAMP_NTZ;
+- dates and times are written in full (`2026-01-02`, not `2026-1-2`, `2026` or a number of days), zones as offsets or Z,
+  and years have four digits;
 - decimals in text have no thousands separators;
 - where text is declared and a number with a fraction comes, it is written as Python writes it: `1.5` for 1.50 as in
   Spark, but `1e+22`, not `1.0E22`.

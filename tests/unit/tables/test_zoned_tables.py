@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import gluepot.table
+from gluepot.connectors.files.sink.drift.fitting import widened
 from gluepot.core.clock import FakeClock
 from gluepot.core.storage import open_storage
 from gluepot.frames.schema.glue_types import TIMESTAMP
@@ -87,11 +88,8 @@ def rows_of(folder: Path, format: str):  # noqa: A002
         return list(csv.DictReader(lines)) if format == "csv" else [json.loads(line) for line in lines]
 
 
-def test_a_table_of_days_takes_timestamps_by_the_day_of_the_session(tmp_path):
-    writer = Writer(str(tmp_path), zone=NEW_YORK)
-    writer.publish(0, pa.RecordBatch.from_pydict({"n": [0], "t": pa.array([SUMMER], TIMESTAMP)}))
-    writer.publish(1, pa.RecordBatch.from_pydict({"n": [1], "t": [dt.date(2024, 7, 1)]}))
+def test_a_day_in_a_column_of_timestamps_begins_when_the_session_says():
+    found, exact = widened(pa.array([dt.date(2024, 7, 1)]), TIMESTAMP, NEW_YORK)
 
-    found = gluepot.table.open(str(tmp_path)).to_arrow().sort_by("n")
-
-    assert found["t"].to_pylist() == [SUMMER, dt.datetime(2024, 7, 1, 4, tzinfo=dt.UTC)]
+    assert found.to_pylist() == [dt.datetime(2024, 7, 1, 4, tzinfo=dt.UTC)]
+    assert exact.to_pylist() == [True]

@@ -280,12 +280,13 @@ def _partitions(given: Any, dyf: Any, folder: Path, random: Random) -> Found:
     )
     kind = random.choice(("glueparquet", "json"))
     mapped.write("s3", {"path": str(ours), "partitionKeys": ["t", "day"]}, kind)
-    given.selectExpr("id", "t", "to_date(t) day").coalesce(1).write.partitionBy("t", "day").parquet(str(theirs))
+    # The name of a folder does not say which of two hours it means: it is read as the first. Spark cannot write both.
+    once = given.selectExpr("id", "cast(cast(t as string) as timestamp) t", "to_date(t) day")
+    once.coalesce(1).write.partitionBy("t", "day").parquet(str(theirs))
     yield "names of folders", _folders(ours), _folders(theirs)
     reader = given.sparkSession.read.schema("id long, t timestamp, day date")
     read = reader.format("json" if kind == "json" else "parquet").load(str(ours))
-    # The name of a folder does not say which of two hours it means: it is read as the first.
-    expected = given.selectExpr("id", "unix_micros(cast(cast(t as string) as timestamp))", "unix_date(to_date(t))")
+    expected = once.selectExpr("id", "unix_micros(t)", "unix_date(day)")
     yield from _beside(read.selectExpr("id", "unix_micros(t)", "unix_date(day)"), expected)
     table = open_table(str(ours)).to_arrow()
     instants = {row[0]: row[1] for row in expected.collect()}

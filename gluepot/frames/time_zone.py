@@ -7,11 +7,14 @@ its own, and its answers are those of Spark (docs/decisions/0071).
 from __future__ import annotations
 
 import datetime as dt
+import struct
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,9 @@ MICROS: Final = 1_000_000
 CYCLE_SECS: Final = 146_097 * 86_400
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # what a clock shows, of any zone
 _MICROSECOND = dt.timedelta(microseconds=1)
+
+# A zone without transitions, of one type and its name (RFC 8536).
+_EMPTY_TZIF = b"TZif" + bytes(16) + struct.pack(">6l", 0, 0, 0, 0, 1, 4) + struct.pack(">lbb", 0, 0, 0) + b"UTC\0"
 
 Int64s = npt.NDArray[np.int64]
 
@@ -160,12 +166,20 @@ def _shifted(micros: pa.Array, offsets: Callable[[Int64s], Int64s]) -> pa.Array:
     return pa.array(moved, pa.int64(), mask=mask)
 
 
-class _SessionZone(dt.tzinfo):
-    """A `TimeZone` for Python's datetimes, `fold` as in PEP 495."""
+class _SessionZone(ZoneInfo):
+    """A `TimeZone` for Python's datetimes, `fold` as in PEP 495.
 
-    def __init__(self, zone: TimeZone) -> None:
-        self._zone = zone
-        self.key = zone.name  # as a ZoneInfo has it
+    It is a ZoneInfo because pandas takes any other kind for a fixed offset.
+    """
+
+    _zone: TimeZone
+
+    @classmethod
+    def of(cls, zone: TimeZone) -> _SessionZone:
+        """Return the zone; Python's own data are not used."""
+        made = cls.from_file(BytesIO(_EMPTY_TZIF), zone.name)
+        made._zone = zone  # noqa: SLF001
+        return made
 
     def utcoffset(self, at: dt.datetime | None) -> dt.timedelta | None:
         if at is None:
@@ -185,10 +199,7 @@ class _SessionZone(dt.tzinfo):
     def __reduce__(self) -> tuple[Any, ...]:
         return _tzinfo, (self._zone,)
 
-    def __repr__(self) -> str:
-        return f"TimeZone({self._zone.name!r})"
-
 
 @lru_cache(maxsize=8)
 def _tzinfo(zone: TimeZone) -> dt.tzinfo:
-    return dt.UTC if zone.is_utc else _SessionZone(zone)
+    return dt.UTC if zone.is_utc else _SessionZone.of(zone)

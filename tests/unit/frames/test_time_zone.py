@@ -1,9 +1,11 @@
+import copy
 import datetime as dt
 import pickle
 from random import Random
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pytest
 
@@ -74,6 +76,15 @@ def test_a_datetime_knows_which_of_two_hours_it_means():
     assert second.timestamp() - first.timestamp() == 3600
     assert second.astimezone(dt.UTC).astimezone(NEW_YORK.tzinfo) == second
     assert pickle.loads(pickle.dumps(second)) == second
+
+
+def test_libraries_of_scripts_know_the_zone():
+    pandas = pytest.importorskip("pandas")
+    summer = datetime_at(secs("2024-07-01T12:00") * 10**6, NEW_YORK)
+
+    assert orjson.dumps(summer) == b'"2024-07-01T08:00:00-04:00"'
+    assert copy.deepcopy({"t": summer}) == {"t": summer}
+    assert (pandas.Timestamp(summer) + pandas.Timedelta(days=180)).isoformat() == "2024-12-28T07:00:00-05:00"
 
 
 @pytest.mark.parametrize(

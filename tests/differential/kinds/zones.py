@@ -198,7 +198,8 @@ def _choices(given: Any, dyf: Any, _: Path, __: Random) -> Found:
 
 
 def _comparisons(given: Any, dyf: Any, _: Path, random: Random) -> Found:
-    bound = random.choice(("2001-03-25 02:30:00", "1950-01-01 00:00:00", "2024-11-03 01:30:00", "2040-07-01 12:00:00"))
+    texts = [row[0] for row in given.selectExpr("cast(t as string)").collect() if row[0] and len(row[0]) == 19]
+    bound = random.choice(sorted(texts) or ["2024-11-03 01:30:00"])
     split = dyf.split_rows({"t": {">=": bound}}, "later", "others")["later"].toDF()
     theirs = given.where(f"t >= timestamp'{bound}'")
     yield from _beside(split.selectExpr("id", "1"), theirs.selectExpr("id", "1"))

@@ -14,16 +14,18 @@ from awsglue.unsupported import NotSupportedHere
 from gluepot.connectors.options import PayloadSettings
 from gluepot.core.errors import ConfigError
 from gluepot.frames.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
+from gluepot.frames.time_zone import UTC, TimeZone
 
 JSON = frozenset({"", "json"})
 
 
-def declared_payload(settings: PayloadSettings, beside: Sequence[str]) -> DeclaredPayload | None:
+def declared_payload(settings: PayloadSettings, beside: Sequence[str], zone: TimeZone = UTC) -> DeclaredPayload | None:
     """Return the declared columns of the payload; None if it stays in one column. Needs a running session.
 
     Args:
         settings: settings of the stream.
         beside: names of the columns that options add.
+        zone: the zone of times without one.
 
     Raises:
         ConfigError: the schema cannot be read, or contains a type that the format cannot represent.
@@ -34,7 +36,7 @@ def declared_payload(settings: PayloadSettings, beside: Sequence[str]) -> Declar
         raise NotSupportedHere(f"inferSchema with classification {kind!r}", "Give the stream a schema, or use json.")
     if not settings.schema:
         return None
-    declared = _of_kind(kind, settings)
+    declared = _of_kind(kind, settings, zone)
     check_names(declared, beside)
     return declared
 
@@ -49,12 +51,12 @@ def check_names(declared: DeclaredPayload, beside: Sequence[str]) -> None:
         raise ConfigError(f"The schema has field {min(both)!r}, which an option of the stream adds, too; rename it.")
 
 
-def _of_kind(kind: str, settings: PayloadSettings) -> DeclaredPayload:
+def _of_kind(kind: str, settings: PayloadSettings, zone: TimeZone) -> DeclaredPayload:
     match kind:
         case "" | "json":
-            return DeclaredJson.of(arrow_schema(settings.schema))
+            return DeclaredJson.of(arrow_schema(settings.schema), zone)
         case "csv":
-            return DeclaredCsv.of(arrow_schema(settings.schema), settings.delimiter)
+            return DeclaredCsv.of(arrow_schema(settings.schema), settings.delimiter, zone)
         case "avro":
             return DeclaredAvro.of(settings.schema)
     raise NotSupportedHere(

@@ -29,7 +29,9 @@ from awsglue.visual.methods import VisualTransforms
 from awsglue.writing import rejects_of_frame
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.engine.session_zone import session_zone
 from gluepot.frames.schema.known_types import has_untyped
+from gluepot.frames.time_zone import TimeZone
 from gluepot.frames.transforms import (
     ApplyMapping,
     CompareRows,
@@ -145,7 +147,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Keep the records for which `f(record)` is true."""
-        return self._then(FilterRows(f), called(transformation_ctx, info, stageThreshold, totalThreshold))
+        return self._then(FilterRows(f, self._zone()), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def map(
         self,
@@ -157,7 +159,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace each record by `f(record)`."""
-        return self._then(MapRows(f), called(transformation_ctx, info, stageThreshold, totalThreshold))
+        return self._then(MapRows(f, self._zone()), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def mapPartitions(
         self,
@@ -169,7 +171,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace the records of each task by `f(records)`, which takes an iterator and returns an iterable."""
-        change = lambda _, chunks: map_partition(f, chunks)  # noqa: E731
+        zone = self._zone()
+        change = lambda _, chunks: map_partition(f, chunks, zone)  # noqa: E731
         return self._moved(
             lambda: shuffled_steps.over_partitions(self._spark, self.pipeline, change),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
@@ -185,7 +188,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace the records of each task by `f(index, records)`."""
-        change = lambda index, chunks: map_partition(partial(f, index), chunks)  # noqa: E731
+        zone = self._zone()
+        change = lambda index, chunks: map_partition(partial(f, index), chunks, zone)  # noqa: E731
         return self._moved(
             lambda: shuffled_steps.over_partitions(self._spark, self.pipeline, change),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
@@ -254,7 +258,11 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrameCollection:
         """Return a frame of the records that fulfil all comparisons, `{path: {operator: value}}`, and the others."""
         call = called(transformation_ctx, info, stageThreshold, totalThreshold)
-        steps = {name1: CompareRows(comparison_dict), name2: CompareRows(comparison_dict, fulfilled=False)}
+        zone = self._zone()
+        steps = {
+            name1: CompareRows(comparison_dict, zone=zone),
+            name2: CompareRows(comparison_dict, fulfilled=False, zone=zone),
+        }
         return self._split(steps, call)
 
     def apply_mapping(
@@ -268,7 +276,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrame:
         """Choose, rename, move and cast fields (docs/glue 6.3)."""
         return self._then(
-            ApplyMapping(tuple(mappings), case_sensitive),
+            ApplyMapping(tuple(mappings), case_sensitive, self._zone()),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
         )
 
@@ -508,6 +516,9 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     def _moved(self, make: Callable[[], Pipeline], call: Call, name: str = "") -> DynamicFrame:
         return DynamicFrame(make, self.glue_ctx, name or call.ctx or self.name, call, own_steps=0)
 
+    def _zone(self) -> TimeZone:
+        return session_zone(self._spark)
+
     def _side(self, keys: str | Sequence[str]) -> shuffled_steps.Side:
         return shuffled_steps.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys), rejects_of_frame())
 
@@ -522,9 +533,9 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         if not specs and not choice:
             raise ValueError("Parameter specs and option are both missing, add one.")  # Glue's own words
         if choice.strip().lower() != "match_catalog":
-            return ResolveChoice(tuple(specs or ()), choice)
+            return ResolveChoice(tuple(specs or ()), choice, self._zone())
         table = self.glue_ctx.get_catalog_schema_as_spark_schema(database, table_name, catalog_id)
-        return ResolveChoice((*casts_to(to_arrow_schema(table)), *(specs or ())))
+        return ResolveChoice((*casts_to(to_arrow_schema(table)), *(specs or ())), zone=self._zone())
 
 
 def _paths(paths: str | Sequence[str]) -> tuple[str, ...]:

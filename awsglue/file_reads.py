@@ -15,6 +15,7 @@ from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.datasets import folder_dataset
 from gluepot.engine.pipeline import Pipeline
+from gluepot.engine.session_zone import session_zone
 from gluepot.streaming.query import session
 from gluepot.tables.partition_sql import PartitionSql, types_of_keys
 
@@ -49,7 +50,8 @@ def file_settings(
     kind = connection_type.lower()
     name = format_name or (kind if kind in FORMAT_TYPES else None)
     evaluator = PartitionSql(spark) if spark else None
-    return FileReadSettings.from_glue(options, name, format_options, predicate, evaluator)
+    settings = FileReadSettings.from_glue(options, name, format_options, predicate, evaluator)
+    return settings.in_zone(session_zone(spark)) if spark else settings
 
 
 def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pipeline:
@@ -69,5 +71,6 @@ def table_frame(
     """
     partitions = catalog.partitions(table) if table.partition_keys else ()
     read = table_read(table, partitions, options, predicate, PartitionSql(spark, types_of_keys(table)))
-    pipeline = file_frame(spark, read.settings, ctx)
-    return reduce(Pipeline.then, read.steps, pipeline)
+    zone = session_zone(spark)
+    pipeline = file_frame(spark, read.settings.in_zone(zone), ctx)
+    return reduce(Pipeline.then, read.steps(zone), pipeline)

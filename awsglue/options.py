@@ -15,6 +15,7 @@ from gluepot.connectors.documents.sink import DocumentTarget
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.registry import connector
 from gluepot.connectors.streams.registries import registry_of
+from gluepot.frames.time_zone import UTC, TimeZone
 
 
 def as_options(options: object) -> dict[str, Any]:
@@ -51,8 +52,13 @@ def kafka_read_settings(options: Mapping[str, Any], connections_file: Path | Non
     return KafkaReadSettings.from_options(_given("kafka", options, connections_file))
 
 
-def stream_source(connection_type: str, options: Mapping[str, Any]) -> StreamSource:
+def stream_source(connection_type: str, options: Mapping[str, Any], zone: TimeZone = UTC) -> StreamSource:
     """Return the source of a stream, from the script's options, completed by the properties of its connection.
+
+    Args:
+        connection_type: Glue's.
+        options: of the script.
+        zone: the zone of times without one in declared columns.
 
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.
@@ -60,7 +66,7 @@ def stream_source(connection_type: str, options: Mapping[str, Any]) -> StreamSou
     given = _given(connection_type, options)
     registry = registry_of(given)
     if registry is None:
-        return connector(connection_type).new_stream_source(given, declared_payload)
+        return connector(connection_type).new_stream_source(given, partial(declared_payload, zone=zone))
     from awsglue.registered import registered_options, registered_payload  # noqa: PLC0415  most streams have none
 
     declare = partial(registered_payload, registry=registry)

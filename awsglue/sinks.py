@@ -21,6 +21,7 @@ from gluepot.connectors.registry import SINKS, Access, connector, types_that
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.engine.file_target import FileTarget
+from gluepot.engine.session_zone import session_zone
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -128,7 +129,8 @@ class DataSink:
             target = write_settings(self._options)
         else:
             target = file_target(self._connection_type, self._options, self._format, self._format_options)
-            target = replace(target, catalog=catalog_entry(target, self._options, self._table))
+            zone = session_zone(self._glue_context.spark_session)
+            target = replace(target, catalog=catalog_entry(target, self._options, self._table), zone=zone)
         current_writer().write(self._glue_context.spark_session, dynamic_frame.pipeline, target, self._ctx)
         return dynamic_frame
 

@@ -1,17 +1,20 @@
 """Arrow values as what orjson writes the way Spark's JSON writer does.
 
 Fields that are null are left out (`spark.sql.jsonGenerator.ignoreNullFields`, true by default), nulls in lists stay.
-Times are ISO 8601 in UTC with milliseconds, or microseconds where there are any; decimals are numbers with all their
-digits; binary is base64; NaN and the infinities, which JSON has no form for, are text. A choice is its one value.
+Times are ISO 8601, in UTC or a zone that is named, with milliseconds, or microseconds where there are any; decimals are
+numbers with all their digits; binary is base64; NaN and the infinities, which JSON has no form for, are text. A choice
+is its one value.
 """
 
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +22,23 @@ import orjson
 import pyarrow as pa
 
 from gluepot.connectors.value_texts import text
+from gluepot.frames.cast.times import in_micros
 from gluepot.frames.chunk import is_choice
+from gluepot.frames.columns import Column
+from gluepot.frames.time_zone import UTC, TimeZone, datetime_at
+from gluepot.frames.timestamps import as_micros, has_instants, is_instant
 
 Encode = Callable[[Any], Any]
 
 
-def json_values(field: pa.Field, column: pa.Array) -> Sequence[Any]:
-    """Return a column's values, None where they are null, ready for `orjson.dumps`."""
+def json_values(field: pa.Field, column: pa.Array, zone: TimeZone = UTC) -> Sequence[Any]:
+    """Return a column's values, None where they are null, ready for `orjson.dumps`; timestamps in a zone."""
+    if not zone.is_utc and has_instants(field.type):
+        encode_zoned = _encoder(field, zone) or _same
+        numbers = as_micros(Column(field, column)).array.to_pylist()
+        return [None if value is None else encode_zoned(value) for value in numbers]
     if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)  # Spark's own unit
+        column = in_micros(column).cast(pa.timestamp("us", column.type.tz))  # Spark's own unit
     encode = _encoder(field)
     values: list[Any] = column.to_pylist()
     return values if encode is None else [None if value is None else encode(value) for value in values]
@@ -65,20 +76,37 @@ def iso_text(value: datetime) -> str:
     precision = "microseconds" if value.microsecond % 1000 else "milliseconds"
     if value.tzinfo is None:
         return value.isoformat(timespec=precision)
-    return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+    return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec=precision) + "Z"
 
 
-def _encoder(field: pa.Field) -> Encode | None:
-    """Return what turns a value that is not None into JSON's terms; None where it is that already."""
+def iso_text_at(micros: int, zone: TimeZone) -> str:
+    """Return an instant as `iso_text` does, as the zone's clocks show it, with its offset.
+
+    An offset with seconds, as of mean solar time, has no place in ISO 8601; such a time is in UTC.
+    """
+    at = datetime_at(micros, zone)
+    offset = at.utcoffset() or dt.timedelta()
+    if offset % dt.timedelta(minutes=1):
+        return iso_text(at)
+    return iso_text(at.replace(tzinfo=None)) + (at.isoformat()[-6:] if offset else "Z")
+
+
+def _encoder(field: pa.Field, zone: TimeZone | None = None) -> Encode | None:
+    """Return what turns a value that is not None into JSON's terms; None where it is that already.
+
+    Args:
+        field: of the values.
+        zone: the zone of instants, which are given as numbers of microseconds; None for datetimes in UTC.
+    """
     kind = field.type
     if is_choice(field):
-        return _choice_encoder(kind)
+        return _choice_encoder(kind, zone)
     if pa.types.is_struct(kind):
-        return _struct_encoder(kind)
+        return _struct_encoder(kind, zone)
     if pa.types.is_map(kind):
-        return _map_encoder(kind)
+        return _map_encoder(kind, zone)
     if pa.types.is_nested(kind):
-        return _list_encoder(kind)
+        return _list_encoder(kind, zone)
     if pa.types.is_decimal(kind):
         return _decimal
     if pa.types.is_float32(kind):
@@ -86,17 +114,17 @@ def _encoder(field: pa.Field) -> Encode | None:
     if pa.types.is_floating(kind):
         return _double
     if pa.types.is_timestamp(kind):
-        return iso_text
+        return iso_text if zone is None or not is_instant(kind) else partial(iso_text_at, zone=zone)
     return _base64 if _is_binary(kind) else None
 
 
-def _choice_encoder(kind: pa.StructType) -> Encode:
-    alternatives = [(field.name, _encoder(field) or _same) for field in kind]
+def _choice_encoder(kind: pa.StructType, zone: TimeZone | None) -> Encode:
+    alternatives = [(field.name, _encoder(field, zone) or _same) for field in kind]
     return lambda value: next((encode(value[name]) for name, encode in alternatives if value[name] is not None), None)
 
 
-def _struct_encoder(kind: pa.StructType) -> Encode:
-    fields = [(field.name, _encoder(field) or _same) for field in kind]
+def _struct_encoder(kind: pa.StructType, zone: TimeZone | None) -> Encode:
+    fields = [(field.name, _encoder(field, zone) or _same) for field in kind]
 
     def encode(value: dict[str, Any]) -> dict[str, Any]:
         encoded = {name: encode_one(value[name]) for name, encode_one in fields if value[name] is not None}
@@ -105,13 +133,13 @@ def _struct_encoder(kind: pa.StructType) -> Encode:
     return encode
 
 
-def _map_encoder(kind: pa.MapType) -> Encode:
-    encode = _encoder(kind.item_field) or _same
+def _map_encoder(kind: pa.MapType, zone: TimeZone | None) -> Encode:
+    encode = _encoder(kind.item_field, zone) or _same
     return lambda value: {text(key): None if item is None else encode(item) for key, item in value}
 
 
-def _list_encoder(kind: pa.ListType) -> Encode | None:
-    encode = _encoder(kind.value_field)
+def _list_encoder(kind: pa.ListType, zone: TimeZone | None) -> Encode | None:
+    encode = _encoder(kind.value_field, zone)
     return None if encode is None else lambda value: [None if item is None else encode(item) for item in value]
 
 

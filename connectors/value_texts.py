@@ -1,4 +1,4 @@
-"""One value as text, exactly as Spark's `cast(value as string)` writes it, in a UTC session."""
+"""One value as text, exactly as Spark's `cast(value as string)` writes it; in UTC if no zone is named."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from gluepot.frames.cast import try_cast
+from gluepot.frames.time_zone import TimeZone
+from gluepot.frames.timestamps import is_instant
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,8 +22,11 @@ _PLAIN_FROM = 1e-3
 _PLAIN_BELOW = 1e7
 
 
-def texts(column: pa.Array) -> Sequence[str | None]:
-    """Return the values of a column without nested types as text; None stays None."""
+def texts(column: pa.Array, zone: TimeZone | None = None) -> Sequence[str | None]:
+    """Return the values of a column without nested types as text, timestamps in a zone; None stays None."""
+    if zone is not None and not zone.is_utc and is_instant(column.type):
+        zoned: list[str | None] = try_cast(column, pa.string(), zone).to_pylist()
+        return zoned
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)  # Spark's own unit
     if pa.types.is_float32(column.type):

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from awsglue.visual.columns import column, target
 from gluepot.core.errors import ConfigError
+from gluepot.engine.session_zone import session_zone
 from gluepot.streaming.query import session
 
 _MICROS = {"seconds": 1_000_000, "milliseconds": 1_000, "microseconds": 1}
@@ -22,7 +23,7 @@ _NUMBER = "decimal(38,6)"
 
 
 def gs_now(frame: DataFrame, colName: str = "timestamp", dateFormat: str | None = None) -> DataFrame:
-    """Add the time of the call, the same for all rows: a timestamp or, with a format, a text in UTC.
+    """Add the time of the call, the same for all rows: a timestamp or, with a format, a text in the session's zone.
 
     Args:
         frame: any frame.
@@ -32,7 +33,8 @@ def gs_now(frame: DataFrame, colName: str = "timestamp", dateFormat: str | None 
     now = datetime.fromtimestamp(session.current().clock.epoch(), UTC)
     moment = F.lit(now)
     if dateFormat:
-        moment = F.lit(now.strftime(dateFormat)) if "%" in dateFormat else F.date_format(moment, dateFormat)
+        local = now.astimezone(session_zone(frame.sparkSession).tzinfo)
+        moment = F.lit(local.strftime(dateFormat)) if "%" in dateFormat else F.date_format(moment, dateFormat)
     return frame.withColumn(target(colName), moment)
 
 

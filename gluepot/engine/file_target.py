@@ -13,6 +13,7 @@ from gluepot.connectors.values import CommitKey
 from gluepot.core.logging import get_logger
 from gluepot.core.option_values import SeenOptions
 from gluepot.engine.catalog_update import CatalogTarget
+from gluepot.frames.time_zone import UTC, TimeZone
 
 if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog
@@ -48,6 +49,7 @@ class FileTarget:
         partition_keys: columns that become folders.
         rejects_path: where rejected records go; None: below the path.
         catalog: the catalog table to update with each write; None if there is none.
+        zone: the zone of texts, in files and in names of folders.
     """
 
     path: str
@@ -56,6 +58,7 @@ class FileTarget:
     partition_keys: Sequence[str] = ()
     rejects_path: str | None = None
     catalog: CatalogEntry | None = None
+    zone: TimeZone = UTC
 
     def sink(self, key: CommitKey, ctx: str, rejects_path: str | None) -> Sink:
         """Return the sink of one write.
@@ -73,6 +76,7 @@ class FileTarget:
             partition_keys=self.partition_keys,
             ctx=ctx,
             rejects_path=self.rejects_path or rejects_path,
+            zone=self.zone,
         )
         if options.ignored(_HARMLESS) and (place := (self.path, *self.format_options)) not in _WARNED:
             _WARNED.add(place)

@@ -24,6 +24,7 @@ from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.packing import unpack
 from gluepot.frames.payloads import total_bytes
 from gluepot.frames.sizes import memory_bytes
+from gluepot.frames.timestamps import in_utc
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.frames.transforms.apply_mapping import ApplyMapping
 from gluepot.frames.transforms.needed_columns import needed_columns
@@ -236,7 +237,8 @@ def frame_chunks(
     decoder = JsonDecoder(None if sticky is None else sticky.known)
     for batch in tally.timed(FETCH, batches):
         began = time.perf_counter()
-        chunk = Chunk(batch) if json_column is None else _expanded(batch, json_column, decoder)
+        utc = in_utc(batch)
+        chunk = Chunk(utc) if json_column is None else _expanded(utc, json_column, decoder)
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += batch.num_rows
         tally.bytes_in += memory_bytes(batch)

@@ -13,6 +13,8 @@ from gluepot.connectors.files.sink.typed import typed
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.frames.columns import Column, batch_of
 from gluepot.frames.schema import align, choice_to_string, without_nulls
+from gluepot.frames.schema.glue_types import TIMESTAMP
+from gluepot.frames.timestamps import is_instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,10 @@ def choose(columns: Sequence[TableColumn], names: Sequence[str], where: str) -> 
 
 
 def in_columns(
-    batch: pa.RecordBatch, partition: Mapping[str, str | None], columns: Sequence[TableColumn]
+    batch: pa.RecordBatch,
+    partition: Mapping[str, str | None],
+    columns: Sequence[TableColumn],
+    instants: Mapping[str, int] = {},
 ) -> pa.RecordBatch:
     """Return a file's rows in the given columns; what the file lacks is null.
 
@@ -75,15 +80,20 @@ def in_columns(
         batch: rows of a file, in its own types.
         partition: what the file's folders say.
         columns: any columns of the table.
+        instants: what times in the names of folders stand for, if they are not in UTC.
 
     Raises:
         ValueError: the text in a folder's name is not a value of the column's type.
     """
-    return batch_of([Column(one.field, _values(batch, partition, one)) for one in columns], batch.num_rows)
+    return batch_of([Column(one.field, _values(batch, partition, one, instants)) for one in columns], batch.num_rows)
 
 
-def _values(batch: pa.RecordBatch, partition: Mapping[str, str | None], column: TableColumn) -> pa.Array:
+def _values(
+    batch: pa.RecordBatch, partition: Mapping[str, str | None], column: TableColumn, instants: Mapping[str, int]
+) -> pa.Array:
     name, kind = column.source.name, column.field.type
+    if name in instants and is_instant(kind):
+        return pa.repeat(pa.scalar(instants[name], TIMESTAMP).cast(kind), batch.num_rows)
     if name in partition:
         (value,) = typed(pa.array([partition[name]], pa.string()), kind)
         return pa.repeat(value, batch.num_rows)

@@ -16,6 +16,7 @@ from gluepot.commit.compaction import Compaction, created, end, settle
 from gluepot.commit.record import FileEntry
 from gluepot.connectors.files.formats.parquet.read_back import parquet_schema, read_parquet
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink.key_instants import with_instants
 from gluepot.connectors.files.sink.layout import staging_of_compaction
 from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.values import StagedFile
@@ -95,13 +96,13 @@ def plan(files: Iterable[TableFile], newest: Mapping[str, int], target_bytes: in
         target_bytes: a group is closed when it has this many bytes.
     """
     groups: list[list[TableFile]] = []
-    growing: dict[str, tuple[list[TableFile], int]] = {}
+    growing: dict[tuple[object, ...], tuple[list[TableFile], int]] = {}
     for file in files:
         is_newest = file.key.batch_id == newest.get(file.key.query_id)
         is_large = file.size_bytes >= _LARGE_ENOUGH * target_bytes
         if is_newest or is_large or file.encoding["format"] != "parquet":
             continue
-        folder = _folder(file)
+        folder = _folder(file), *file.instants.items()
         if folder not in growing:
             growing[folder] = [], 0
             groups.append(growing[folder][0])
@@ -219,7 +220,7 @@ def _written(
             encoder.write(batch)
             rows += batch.num_rows
         encoder.close()
-        staged = output.finish(rows, settings.format.encoding(schema))
+        staged = output.finish(rows, with_instants(settings.format.encoding(schema), files[0].instants))
         stage.settle()
     except BaseException:
         stage.discard()

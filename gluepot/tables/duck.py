@@ -51,7 +51,7 @@ def reads_as_is(files: Sequence[TableFile], columns: Sequence[TableColumn]) -> b
     It does not if a type changed to one that is not wider, if columns are renamed, if a column is in the folder names
     of some files and inside others, or if DuckDB reads the text of a partition key in another way.
     """
-    if any(file.encoding["format"] != "parquet" for file in files):
+    if any(file.encoding["format"] != "parquet" or file.instants for file in files):
         return False
     keys = [column.source.name for column in columns if column.is_key]
     if any(list(file.partition) != keys for file in files):

@@ -9,6 +9,7 @@ from typing import Any
 from gluepot.commit.compaction import Compaction
 from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.connectors.files.partition_folders import partition_values
+from gluepot.connectors.files.sink.key_instants import instants_of
 from gluepot.connectors.values import CommitKey
 
 
@@ -40,6 +41,11 @@ class TableFile:
     def partition(self) -> Mapping[str, str | None]:
         """The partition values in the names of the file's folders, as text."""
         return partition_values(self.path.rpartition("/")[0])
+
+    @property
+    def instants(self) -> Mapping[str, int]:
+        """What times in the names of the file's folders stand for, if they are not in UTC."""
+        return instants_of(self.encoding)
 
 
 def data_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:

@@ -14,6 +14,7 @@ from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.listing import ListingStats, list_files
 from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.errors import ConfigError
+from gluepot.frames.time_zone import UTC
 from gluepot.frames.transforms import run_steps
 
 
@@ -46,7 +47,7 @@ def _rows(table: Table, partitions: Iterable[Partition]) -> Iterator[dict[str, A
     declared = dict.fromkeys(column.name for column in (*table.storage.columns, *table.partition_keys))
     for file in list_files(read.settings.listing, ListingStats()):
         for chunk in read.settings.source.read(FileGroup((file,))):
-            for row in run_steps(read.steps, chunk).batch.to_pylist():
+            for row in run_steps(read.steps(UTC), chunk).batch.to_pylist():
                 yield {**declared, **row}
 
 

@@ -64,7 +64,7 @@ def read_file(storage: Storage, file: TableFile, columns: Sequence[TableColumn])
     names = [column.source.name for column in columns if column.source.name not in partition]
     with opened_file(storage, file) as opened:
         for batch in read(opened, file.encoding, schema, names):
-            yield in_columns(batch, partition, columns)
+            yield in_columns(batch, partition, columns, file.instants)
 
 
 @contextmanager

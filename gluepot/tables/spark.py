@@ -113,11 +113,11 @@ class TableReader(DataSourceReader):
     def _passing(self) -> Iterator[TableFile]:
         keys = [column for column in self._columns if column.is_key]
         one_row = pa.RecordBatch.from_pydict({"": [None]})
-        passes: dict[str, bool] = {}
+        passes: dict[tuple[object, ...], bool] = {}
         for file in self._files:
-            folder = file.path.rpartition("/")[0]
+            folder = file.path.rpartition("/")[0], *file.instants.items()
             if folder not in passes:
-                rows = in_columns(one_row, file.partition, keys)
+                rows = in_columns(one_row, file.partition, keys, file.instants)
                 passes[folder] = any(batch.num_rows for batch in self._filtered([rows], keys))
             if passes[folder]:
                 yield file

@@ -26,6 +26,7 @@ NAMES: tuple[str, ...] = (
     "sql",
     "writes",
     "xml",
+    "zones",
 )
 
 

@@ -158,3 +158,12 @@ def test_values_that_duckdb_would_give_otherwise_are_left_to_spark(tables, state
 def test_a_setting_that_is_not_covered_leaves_a_query_to_spark(tables, name):
     with with_settings(tables, {name: SETTINGS[name]}):
         assert answer_of(tables, tables.sql("SELECT shop, max(made) FROM sales GROUP BY shop")) is None
+
+
+def test_a_cast_in_another_zone_leaves_a_query_to_spark_also_when_the_session_has_left_the_zone(tables):
+    statement = "SELECT shop, max(cast(made AS date)) FROM sales GROUP BY shop"
+    with with_settings(tables, {"spark.sql.session.timeZone": "America/New_York"}):
+        frame = tables.sql(statement)
+
+    assert answer_of(tables, frame) is None
+    assert answer_of(tables, tables.sql(statement)) is not None

@@ -23,6 +23,7 @@ from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.json_footprint import MAX_DEPTH
 from gluepot.frames.objects import batch_from_objects
+from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.frames.transforms.read_texts import ReadTexts
 
 _BATCH_ROWS = 5_000
@@ -48,6 +49,7 @@ class XmlInputFormat:
         empty_is_null: an element without text is null, not an empty text.
         trims: white space around texts goes.
         types: of fields, where they are given.
+        zone: the zone of times without one.
     """
 
     row_tag: str
@@ -58,6 +60,7 @@ class XmlInputFormat:
     empty_is_null: bool = False
     trims: bool = False
     types: Mapping[str, pa.DataType] | None = None
+    zone: TimeZone = UTC
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any]) -> XmlInputFormat:
@@ -105,7 +108,7 @@ class XmlInputFormat:
         """Yield the records in order."""
         for some in gathered(self.records(file), _BATCH_ROWS):
             chunk = Chunk(batch_from_objects(some))
-            yield ReadTexts(self.types)(chunk) if self.types else chunk
+            yield ReadTexts(self.types, self.zone)(chunk) if self.types else chunk
 
     def records(self, file: OpenFile) -> Iterator[tuple[Mapping[str, Any], int]]:
         """Yield each record with an estimate of its memory in bytes.

@@ -19,6 +19,7 @@ from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.core.storage import canonical_url, open_storage
 from gluepot.frames.chunk import Chunk
+from gluepot.frames.time_zone import UTC, TimeZone
 
 # What table formats aim at by default; a file of this size is also far below S3's limit of 5 GB for a copy.
 TARGET_FILE_SIZE_BYTES = 512 << 20
@@ -39,6 +40,7 @@ class FileSink:
         drift: what becomes of values whose type their column does not have; None for files that need not agree.
         known: the columns that earlier writes have made.
         fresh: columns of this batch that its tasks would not have agreed about.
+        zone: the zone of timestamps in names of folders.
         guarantee: what `gluepot.commit` makes of the staged files.
     """
 
@@ -52,6 +54,7 @@ class FileSink:
     drift: DriftPolicy | None = None
     known: Layout = field(default_factory=Layout)
     fresh: Layout = field(default_factory=Layout)
+    zone: TimeZone = UTC
     guarantee: str = field(default="exactly-once", init=False)
 
     def check(self) -> None:
@@ -83,8 +86,10 @@ class FileSink:
         prefix = run_prefix(self.key, self.ctx)
         is_own = self.rejects_root == self.root
         rejects = RejectsFile(aside, rejects_name(self.key, self.ctx, task, is_own=is_own))
-        plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes)
-        resolver = None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys)
+        plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes, self.zone)
+        resolver = (
+            None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys, self.zone)
+        )
         refused = RefusedRows(rejects)
         partitions = Partitions(plan, refused, resolver)
         try:
@@ -141,6 +146,7 @@ def new_file_sink(
     rejects_path: str | None = None,
     target_file_size_bytes: int = TARGET_FILE_SIZE_BYTES,
     drift: DriftPolicy | None = None,
+    zone: TimeZone = UTC,
 ) -> FileSink:
     """Return a sink for a path as a script gives it.
 
@@ -153,6 +159,7 @@ def new_file_sink(
         rejects_path: a folder for rejected records; None for `_rejects` in the table's own.
         target_file_size_bytes: when to begin another file.
         drift: what becomes of values whose type their column does not have; None for files that need not agree.
+        zone: the zone of timestamps in names of folders.
 
     Raises:
         ConfigError: a path has an unknown scheme, or a partition key is empty or named twice.
@@ -162,4 +169,6 @@ def new_file_sink(
         raise ConfigError(f"partitionKeys is {list(partition_keys)}; name each column once")
     root = canonical_url(path)
     rejects_root = root if rejects_path is None else canonical_url(rejects_path)
-    return FileSink(root, key, format, tuple(partition_keys), ctx, rejects_root, target_file_size_bytes, drift)
+    return FileSink(
+        root, key, format, tuple(partition_keys), ctx, rejects_root, target_file_size_bytes, drift, zone=zone
+    )

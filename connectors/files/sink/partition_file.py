@@ -6,19 +6,21 @@ come as they like. A column, a type or a value that the open file has no place f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from gluepot.connectors.files.contracts import OutputFormat, RowWriter
 from gluepot.connectors.files.sink.clashes import without_clashes
+from gluepot.connectors.files.sink.key_instants import with_instants
 from gluepot.connectors.files.sink.refused_rows import Origins
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
 from gluepot.connectors.values import StagedFile
 from gluepot.core.errors import ConfigError
 from gluepot.frames.schema import align, concat, merge_schemas, observed, unmarked
 from gluepot.frames.sizes import memory_bytes
+from gluepot.frames.time_zone import UTC, TimeZone
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class FilePlan:
         task: ordinal of the task.
         partition_keys: names that no column in a file may have.
         target_size_bytes: a file that has reached this gets no further rows.
+        zone: the zone of timestamps in names of folders.
     """
 
     format: OutputFormat
@@ -40,6 +43,7 @@ class FilePlan:
     task: int
     partition_keys: Sequence[str]
     target_size_bytes: int
+    zone: TimeZone = UTC
 
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows as they are encoded."""
@@ -70,11 +74,13 @@ class PartitionFile:
         plan: shared by all partitions.
         path: the partition's folder, or an empty string.
         values: of the partition keys, as text.
+        instants: what texts of timestamps in another zone than UTC stand for, by key, in microseconds from 1970 UTC.
     """
 
     plan: FilePlan
     path: str
     values: Sequence[str | None]
+    instants: Mapping[str, int] = field(default_factory=dict)
     finished: list[StagedFile] = field(default_factory=list)
     schema: pa.Schema = field(default_factory=lambda: pa.schema([]))
     held_bytes: int = 0
@@ -128,7 +134,7 @@ class PartitionFile:
         if self._open is None:
             return
         self._open.writer.close()
-        encoding = self.plan.format.encoding(self._open.stored)
+        encoding = with_instants(self.plan.format.encoding(self._open.stored), self.instants)
         self.finished.append(self._open.output.finish(self._open.rows, encoding))
         self._open = None
 

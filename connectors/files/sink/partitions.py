@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from gluepot.connectors.files.partition_folders import LONGEST_FOLDER_BYTES, fits
 from gluepot.connectors.files.sink.drift import Resolver
+from gluepot.connectors.files.sink.key_instants import key_instants
 from gluepot.connectors.files.sink.partition_file import FilePlan, PartitionFile
 from gluepot.connectors.files.sink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.files.sink.split import split
@@ -107,11 +108,15 @@ class Partitions:
         has_column = any(storable_field(field) is not None for field in batch.schema if field.name not in keys)
         present = [key for key in keys if key in batch.schema.names]
         self._keys_schema = merge_schemas(self._keys_schema, batch.select(present).schema)
-        for part in split(batch, keys):
+        for part in split(batch, keys, self._plan.zone):
             if not fits(part.path):
                 self._refuse(part.rows, part.values, origins.of(part.indices), "partition_value_too_long", _TOO_LONG)
                 continue
-            partition = self._by_path.setdefault(part.path, PartitionFile(self._plan, part.path, part.values))
+            partition = self._by_path.get(part.path)
+            if partition is None:
+                instants = key_instants(keys, part.values, batch.schema, self._plan.zone)
+                partition = PartitionFile(self._plan, part.path, part.values, instants)
+                self._by_path[part.path] = partition
             partition.hold(part.rows, None if has_column else origins.of(part.indices))
             if partition.held_bytes >= self._plan.format.gather_bytes:
                 self._encode(partition)

@@ -14,6 +14,7 @@ from gluepot.connectors.files.partition_folders import partition_path
 from gluepot.connectors.value_texts import texts
 from gluepot.core.errors import ConfigError
 from gluepot.frames.schema import choice_to_string
+from gluepot.frames.time_zone import UTC, TimeZone
 
 Codes = npt.NDArray[np.int64]
 
@@ -38,7 +39,7 @@ class Part:
     indices: Codes | None = None
 
 
-def split(batch: pa.RecordBatch, keys: Sequence[str]) -> Iterator[Part]:
+def split(batch: pa.RecordBatch, keys: Sequence[str], zone: TimeZone = UTC) -> Iterator[Part]:
     """Yield each partition of a batch once.
 
     Values are formatted once per distinct value; rows are moved by one `take` per batch.
@@ -46,6 +47,7 @@ def split(batch: pa.RecordBatch, keys: Sequence[str]) -> Iterator[Part]:
     Args:
         batch: one row or more.
         keys: partition keys; a column that the batch lacks counts as null.
+        zone: the zone of timestamps.
 
     Raises:
         ConfigError: the column of a key is a struct, list or map.
@@ -53,7 +55,7 @@ def split(batch: pa.RecordBatch, keys: Sequence[str]) -> Iterator[Part]:
     if not keys:
         yield Part("", (), batch)
         return
-    codes, groups = _groups(batch, keys)
+    codes, groups = _groups(batch, keys, zone)
     rows = batch.select([name for name in batch.schema.names if name not in keys])
     if len(groups) == 1:
         yield Part(partition_path(keys, groups[0]), groups[0], rows)
@@ -66,12 +68,12 @@ def split(batch: pa.RecordBatch, keys: Sequence[str]) -> Iterator[Part]:
         yield Part(partition_path(keys, values), values, sorted_rows.slice(start, end - start), order[start:end])
 
 
-def _groups(batch: pa.RecordBatch, keys: Sequence[str]) -> tuple[Codes, list[tuple[str | None, ...]]]:
+def _groups(batch: pa.RecordBatch, keys: Sequence[str], zone: TimeZone) -> tuple[Codes, list[tuple[str | None, ...]]]:
     """Return each row's group, as an index into the list of the groups' values; every group has rows."""
     codes: Codes = np.zeros(batch.num_rows, np.int64)
     groups: list[tuple[str | None, ...]] = [()]
     for key in keys:
-        own, distinct = _encoded(batch, key)
+        own, distinct = _encoded(batch, key, zone)
         present, codes = _compacted(codes * len(distinct) + own, len(groups) * len(distinct))
         groups = [(*groups[pair // len(distinct)], distinct[pair % len(distinct)]) for pair in present.tolist()]
     return codes, groups
@@ -89,7 +91,7 @@ def _compacted(numbers: Codes, end: int) -> tuple[Codes, Codes]:
     return present, places[numbers]
 
 
-def _encoded(batch: pa.RecordBatch, key: str) -> tuple[Codes, list[str | None]]:
+def _encoded(batch: pa.RecordBatch, key: str, zone: TimeZone) -> tuple[Codes, list[str | None]]:
     """Return each row's value as an index into the list of distinct texts; null and '' are both None."""
     if key not in batch.schema.names:
         return np.zeros(batch.num_rows, np.int64), [None]
@@ -99,7 +101,7 @@ def _encoded(batch: pa.RecordBatch, key: str) -> tuple[Codes, list[str | None]]:
             f"partitionKeys has {key!r}, whose type is {column.type}; partition by a column of plain values"
         )
     encoded = column.dictionary_encode()
-    found = [*(text or None for text in texts(encoded.dictionary)), None]
+    found = [*(text or None for text in texts(encoded.dictionary, zone)), None]
     distinct = list(dict.fromkeys(found))
     place = {text: at for at, text in enumerate(distinct)}
     places = np.array([place[text] for text in found], np.int64)

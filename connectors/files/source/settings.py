@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gluepot.connectors.files.compression import read_compression
@@ -20,6 +20,7 @@ from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 from gluepot.core.option_values import SeenOptions, flag, number
 from gluepot.core.storage import canonical_url
+from gluepot.frames.time_zone import TimeZone
 
 KNOWN_OPTIONS = (
     "paths",
@@ -125,6 +126,13 @@ class FileReadSettings:
                 "predicate": predicate,
             },
         )
+
+    def in_zone(self, zone: TimeZone) -> FileReadSettings:
+        """Return the settings with the zone of times without one; most formats have no such times."""
+        form: Any = self.source.format
+        if zone.is_utc or not hasattr(form, "zone"):
+            return self
+        return replace(self, source=replace(self.source, format=replace(form, zone=zone)))
 
     @classmethod
     def from_description(cls, plain: Mapping[str, Any]) -> FileReadSettings:

@@ -18,6 +18,7 @@ from gluepot.connectors.files.source.sql_predicate import SqlEvaluator
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import canonical_url
 from gluepot.frames.schema.hive_types import arrow_of_hive
+from gluepot.frames.time_zone import TimeZone
 from gluepot.frames.transforms import KnownTypes, ReadTexts, Step
 
 _UNTYPED = ("csv", "groklog", "xml")
@@ -40,11 +41,14 @@ class TableRead:
     types: Mapping[str, pa.DataType]
     nested: Mapping[str, pa.DataType] = field(default_factory=dict)
 
-    @property
-    def steps(self) -> list[Step]:
-        """The steps that give the records of the files the types of the table."""
+    def steps(self, zone: TimeZone) -> list[Step]:
+        """Return the steps that give the records of the files the types of the table.
+
+        Args:
+            zone: of texts of times that name none.
+        """
         known = [KnownTypes(self.nested)] if self.nested else []
-        return [*([ReadTexts(self.types)] if self.types else []), *known]
+        return [*([ReadTexts(self.types, zone)] if self.types else []), *known]
 
 
 def table_read(

@@ -7,6 +7,7 @@ script writes come from here; `plan` decides what can be translated.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -46,6 +47,7 @@ _MEMORY_SHARE = 8
 _MOST_COPIED_BYTES = 64 << 20
 _ROWS = 10_000
 _UTC = {"UTC", "Etc/UTC", "GMT"}
+_ZONE_OF_CAST = re.compile(r'"timeZoneId":"([^"]+)"')
 
 _log = get_logger(__name__)
 
@@ -195,6 +197,7 @@ def _translated(frame: DataFrame) -> _Asked:
     jvm = frame.sparkSession.sparkContext._jvm  # noqa: SLF001  as above
     assert jvm is not None
     zones = {frame.sparkSession.conf.get("spark.sql.session.timeZone"), jvm.java.util.TimeZone.getDefault().getID()}
+    zones.update(_ZONE_OF_CAST.findall(nodes))  # of the session when the cast was written
     if '"timestamp' in nodes and not zones <= _UTC:
         raise NotTranslated("time zone")  # of literals in the plan, and of DuckDB
     try:

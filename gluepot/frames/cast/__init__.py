@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.frames.cast import zoned_times
 from gluepot.frames.cast.decimals import (
     boolean_to_decimal,
     decimal_to_decimal,
@@ -42,6 +43,7 @@ from gluepot.frames.cast.times import (
 from gluepot.frames.columns import Column
 from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema.merge import family
+from gluepot.frames.time_zone import UTC, TimeZone
 
 __all__ = ["try_cast"]
 
@@ -51,16 +53,23 @@ _TRUE = ("t", "true", "y", "yes", "1")
 _FALSE = ("f", "false", "n", "no", "0")
 
 
-def try_cast(array: pa.Array, target: pa.DataType) -> pa.Array:
+def try_cast(array: pa.Array, target: pa.DataType, zone: TimeZone = UTC) -> pa.Array:
     """Return the values as `target`; null where a value has no counterpart there or does not fit.
 
     Args:
         array: of any type without choices in it.
         target: a type that has a name in Glue.
+        zone: the zone of texts and days, and of timestamps whose type has none.
     """
     if array.type == target:
         return array
-    kernel = _KERNELS.get((family(array.type), family(target)))
+    families = family(array.type), family(target)
+    if not zone.is_utc:
+        if (zoned := _ZONED_KERNELS.get(families)) is not None:
+            return zoned(array, target, zone)
+        if families[0] == "timestamp":
+            array = zoned_times.in_zone(array, as_instants=True, zone=zone)
+    kernel = _KERNELS.get(families)
     return pa.nulls(len(array), target) if kernel is None else kernel(array, target)
 
 
@@ -116,4 +125,11 @@ _KERNELS: dict[tuple[str, str], Callable[[pa.Array, pa.DataType], pa.Array]] = {
     ("struct", "string"): _nested_to_text,
     ("array", "string"): _nested_to_text,
     ("map", "string"): _nested_to_text,
+}
+_ZONED_KERNELS: dict[tuple[str, str], Callable[[pa.Array, pa.DataType, TimeZone], pa.Array]] = {
+    ("string", "timestamp"): zoned_times.text_to_timestamp,
+    ("date", "timestamp"): zoned_times.date_to_timestamp,
+    ("timestamp", "string"): zoned_times.timestamp_to_text,
+    ("timestamp", "date"): zoned_times.timestamp_to_date,
+    ("timestamp", "timestamp"): zoned_times.timestamp_to_timestamp,
 }

@@ -11,6 +11,7 @@ import re
 from gluepot.frames.cast.calendar import day_number
 from gluepot.frames.cast.texts import BLANKS, CONTROLS
 from gluepot.frames.cast.zones import offset_secs
+from gluepot.frames.time_zone import UTC, TimeZone
 
 _DATE = re.compile(r"([+-]?)(\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)
 _TIMESTAMP = re.compile(
@@ -34,10 +35,14 @@ def read_date(text: str) -> int | None:
     return days if days is not None and -_INT32 <= days < _INT32 else None
 
 
-def read_timestamp(text: str) -> int | None:
+def read_timestamp(text: str, zone: TimeZone = UTC) -> int | None:
     """Return microseconds from 1970; None if the text is not a timestamp with a date.
 
     Reads `2024`, `2024-2`, `2024-2-5`, `2024-2-5 4`, `2024-2-5T4:5`, and with seconds also a fraction and a zone.
+
+    Args:
+        text: what is to be read.
+        zone: the zone of a text that has none.
     """
     found = _TIMESTAMP.fullmatch(text.strip(CONTROLS))
     if found is None or (days := _day(found)) is None:
@@ -47,7 +52,7 @@ def read_timestamp(text: str) -> int | None:
         return None
     fraction = (found[8] or ".")[1:][:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0")
     local_secs = days * 86_400 + hour * 3600 + minute * 60 + second
-    offset = offset_secs(found[9].strip(BLANKS), local_secs) if found[9] else 0
+    offset = offset_secs(found[9].strip(BLANKS), local_secs) if found[9] else zone.offset_of(local_secs)
     if offset is None:
         return None
     micros = (local_secs - offset) * 1_000_000 + int(fraction)

@@ -1,6 +1,8 @@
-"""Casts from and to dates and timestamps. A time without a zone is UTC, the zone of every Glue job."""
+"""Casts from and to dates and timestamps in UTC, the zone of every Glue job; `zoned_times` has those in others."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,21 +51,35 @@ def text_to_date(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
 
 def text_to_timestamp(texts: pa.StringArray, target: pa.DataType) -> pa.Array:
     """Read ISO 8601 and the other forms of `read_timestamp`; digits beyond microseconds are cut off."""
-    texts, found = read_at_once(texts, CONTROLS, _common_times)
-    if found is None:
-        is_local, is_instant = matching(texts, _LOCAL_TEXT), matching(texts, _INSTANT_TEXT)
-        found = cast_in_two(
-            texts,
-            pc.or_(is_local, is_instant),
-            lambda texts: pc.coalesce(
-                pc.cast(pc.cast(keep(texts, is_local), _LOCAL), _INSTANT), pc.cast(keep(texts, is_instant), _INSTANT)
-            ),
-            lambda odd: pc.cast(cast_each(odd, pa.int64(), read_timestamp), _INSTANT),
-        )
-    return pc.cast(found, target, safe=False)
+    read = text_to_timestamp_by(texts, lambda local: pc.cast(local, _INSTANT), read_timestamp)
+    return pc.cast(read, target, safe=False)
 
 
-def _common_times(texts: pa.StringArray) -> pa.Array | None:
+def text_to_timestamp_by(
+    texts: pa.StringArray, to_instants: Callable[[pa.Array], pa.Array], read: Callable[[str], int | None]
+) -> pa.Array:
+    """Return the instants of texts, in microseconds.
+
+    Args:
+        texts: in any of the forms of `read_timestamp`.
+        to_instants: says when the clocks show a time, for texts without a zone.
+        read: reads a text, as `read_timestamp` does.
+    """
+    texts, found = read_at_once(texts, CONTROLS, lambda texts: _common_times(texts, to_instants))
+    if found is not None:
+        return found
+    is_local, is_instant = matching(texts, _LOCAL_TEXT), matching(texts, _INSTANT_TEXT)
+    return cast_in_two(
+        texts,
+        pc.or_(is_local, is_instant),
+        lambda texts: pc.coalesce(
+            to_instants(pc.cast(keep(texts, is_local), _LOCAL)), pc.cast(keep(texts, is_instant), _INSTANT)
+        ),
+        lambda odd: pc.cast(cast_each(odd, pa.int64(), read), _INSTANT),
+    )
+
+
+def _common_times(texts: pa.StringArray, to_instants: Callable[[pa.Array], pa.Array]) -> pa.Array | None:
     """Return instants if all texts have the minute, and none a zone or all of them seconds and Z; None otherwise.
 
     Arrow takes an hour without a minute, too, and zones further away or after a minute.
@@ -73,7 +89,7 @@ def _common_times(texts: pa.StringArray) -> pa.Array | None:
     if pc.all(pc.ends_with(texts, "Z")).as_py():
         return cast_at_once(texts, _INSTANT) if _have_colon(texts, 16) else None
     local = cast_at_once(texts, _LOCAL)
-    return None if local is None else pc.cast(local, _INSTANT)
+    return None if local is None else to_instants(local)
 
 
 def _have_colon(texts: pa.StringArray, position: int) -> bool:

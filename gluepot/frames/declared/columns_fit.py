@@ -26,11 +26,12 @@ from gluepot.frames.columns import (
     with_items,
     with_map_values,
 )
+from gluepot.frames.time_zone import UTC, TimeZone
 
 Mask = npt.NDArray[np.bool_]
 
 
-def fitted(found: Column, declared: pa.Field, misfits: Counter[str]) -> Column:
+def fitted(found: Column, declared: pa.Field, misfits: Counter[str], zone: TimeZone = UTC) -> Column:
     """Return the declared part of a struct column in its declared types, under the declared name.
 
     Args:
@@ -38,24 +39,25 @@ def fitted(found: Column, declared: pa.Field, misfits: Counter[str]) -> Column:
             declared one. Text for a binary field is base64.
         declared: a struct.
         misfits: gets how many fields became null because a value does not fit, by name.
+        zone: the zone of times without one.
     """
     by_name = {child.field.name: child for child in children_of(found)}
-    children = [_without(*_fit(by_name[child.name], child, misfits), misfits) for child in declared.type]
+    children = [_without(*_fit(by_name[child.name], child, misfits, zone), misfits) for child in declared.type]
     return struct_column(declared.name, children, len(found.array), validity(found.array))
 
 
-def _fit(found: Column, declared: pa.Field, misfits: Counter[str]) -> tuple[Column, Mask | None]:
+def _fit(found: Column, declared: pa.Field, misfits: Counter[str], zone: TimeZone) -> tuple[Column, Mask | None]:
     """Return the column in its declared type, and which of its values do not fit; None for none."""
     kind = declared.type
     if pa.types.is_struct(kind):
-        return fitted(found, declared, misfits), None
+        return fitted(found, declared, misfits, zone), None
     if pa.types.is_list(kind):
-        items, wrong = _fit(items_of(found), kind.value_field, misfits)
+        items, wrong = _fit(items_of(found), kind.value_field, misfits, zone)
         return with_items(found, items).renamed(declared.name), _any_within(wrong, found.array.offsets)
     if pa.types.is_map(kind):
-        values, wrong = _fit(map_values_of(found), kind.item_field, misfits)
+        values, wrong = _fit(map_values_of(found), kind.item_field, misfits, zone)
         return with_map_values(found, values).renamed(declared.name), _any_within(wrong, found.array.offsets)
-    array = _cast(found.array, kind)
+    array = _cast(found.array, kind, zone)
     lost = array.null_count - found.array.null_count
     wrong = (array.is_null().to_numpy(False) & found.array.is_valid().to_numpy(False)) if lost else None
     return Column(pa.field(declared.name, kind), array), wrong
@@ -78,10 +80,10 @@ def _any_within(wrong: Mask | None, offsets: pa.Array) -> Mask | None:
     return within
 
 
-def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def _cast(array: pa.Array, kind: pa.DataType, zone: TimeZone) -> pa.Array:
     if pa.types.is_binary(kind) and pa.types.is_string(array.type):
         return pa.array([None if text is None else _from_base64(text) for text in array.to_pylist()], kind)
-    return try_cast(array, kind)
+    return try_cast(array, kind, zone)
 
 
 def _from_base64(text: str) -> bytes | None:

@@ -26,6 +26,7 @@ from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of
 from gluepot.frames.declared.types import is_scalar
 from gluepot.frames.refusal import Refusal, no_value, not_utf8, read_each
+from gluepot.frames.time_zone import UTC, TimeZone
 
 _LONGEST_VALUE = 2**31 - 1
 
@@ -37,13 +38,15 @@ class DeclaredCsv:
     Args:
         schema: of flat types.
         delimiter: one character.
+        zone: the zone of times without one.
     """
 
     schema: pa.Schema
     delimiter: str
+    zone: TimeZone = UTC
 
     @classmethod
-    def of(cls, schema: pa.Schema, delimiter: str) -> DeclaredCsv:
+    def of(cls, schema: pa.Schema, delimiter: str, zone: TimeZone = UTC) -> DeclaredCsv:
         """Check a script's schema.
 
         Raises:
@@ -52,18 +55,19 @@ class DeclaredCsv:
         for field in schema:
             if not is_scalar(field.type):
                 raise ConfigError(f"Field {field.name} of the schema is a {field.type}, which csv has no form for.")
-        return cls(pa.schema([pa.field(field.name, field.type) for field in schema]), delimiter)
+        return cls(pa.schema([pa.field(field.name, field.type) for field in schema]), delimiter, zone)
 
     def decoder(self) -> CsvRecordDecoder:
         """See `DeclaredPayload.decoder`."""
-        return CsvRecordDecoder(self.schema, self.delimiter)
+        return CsvRecordDecoder(self.schema, self.delimiter, self.zone)
 
 
 class CsvRecordDecoder:
     """A `RecordDecoder` for csv; see `DeclaredCsv` for its arguments."""
 
-    def __init__(self, schema: pa.Schema, delimiter: str) -> None:
+    def __init__(self, schema: pa.Schema, delimiter: str, zone: TimeZone = UTC) -> None:
         self._schema = schema
+        self._zone = zone
         self._delimiter = delimiter
         csv.field_size_limit(_LONGEST_VALUE)  # of the process; 128 KiB unless told
 
@@ -73,7 +77,7 @@ class CsvRecordDecoder:
         columns, misfits = [], {}
         for index, field in enumerate(self._schema):
             texts = pa.array([_at(row, index) for row in rows], pa.string())
-            typed = _typed(texts, field.type)
+            typed = _typed(texts, field.type, self._zone)
             columns.append(Column(field, typed))
             if lost := typed.null_count - texts.null_count:
                 misfits[field.name] = lost
@@ -100,9 +104,9 @@ def _at(row: Sequence[str], index: int) -> str | None:
     return (row[index] or None) if index < len(row) else None
 
 
-def _typed(texts: pa.StringArray, kind: pa.DataType) -> pa.Array:
+def _typed(texts: pa.StringArray, kind: pa.DataType, zone: TimeZone) -> pa.Array:
     if pa.types.is_integer(kind):
         texts = keep_matching(texts, "[+-]?[0-9]+")
     elif pa.types.is_boolean(kind):
         texts = keep_matching(texts, "(?i:true|false)")
-    return try_cast(texts, kind)
+    return try_cast(texts, kind, zone)

@@ -7,8 +7,9 @@ makes its field null (`columns_fit`), and the row stays. Unlike in Spark
 - a value in a map that does not fit makes the map null; Spark then also loses its place in the record;
 - text that is no base64 makes a BINARY field null; Spark then sometimes makes the whole row null;
 - TINYINT holds -128 to 127, not 255, and a FLOAT beyond its range is null, not infinite;
-- times without a zone are UTC, those with one are also taken for TIMESTAMP_NTZ, dates and times are written in full
-  (`2026-01-02`, not `2026-1-2`, `2026` or a number of days), zones as offsets or Z, and years have four digits;
+- times without a zone are in that of the session, UTC by default; those with one are also taken for TIMESTAMP_NTZ;
+- dates and times are written in full (`2026-01-02`, not `2026-1-2`, `2026` or a number of days), zones as offsets or Z,
+  and years have four digits;
 - decimals in text have no thousands separators;
 - where text is declared and a number with a fraction comes, it is written as Python writes it: `1.5` for 1.50 as in
   Spark, but `1e+22`, not `1.0E22`.
@@ -33,6 +34,7 @@ from gluepot.frames.json_reader import read_uniform
 from gluepot.frames.json_record import read_record
 from gluepot.frames.json_screen import screened
 from gluepot.frames.refusal import Refusal, read_each, refused
+from gluepot.frames.time_zone import UTC, TimeZone
 
 # A piece with an odd record in it is read value by value, some 10 us a record.
 _PIECE_RECORDS = 512
@@ -40,22 +42,28 @@ _PIECE_RECORDS = 512
 
 @dataclass(frozen=True)
 class DeclaredJson:
-    """A `DeclaredPayload` of one JSON object a record; made by `of`."""
+    """A `DeclaredPayload` of one JSON object a record; made by `of`.
+
+    Args:
+        schema: the columns.
+        zone: the zone of times without one.
+    """
 
     schema: pa.Schema
+    zone: TimeZone = UTC
 
     @classmethod
-    def of(cls, schema: pa.Schema) -> DeclaredJson:
+    def of(cls, schema: pa.Schema, zone: TimeZone = UTC) -> DeclaredJson:
         """Check a script's schema.
 
         Raises:
             ConfigError: JSON cannot be read into it; see `types.readable`.
         """
-        return cls(readable(schema))
+        return cls(readable(schema), zone)
 
     def decoder(self) -> JsonRecordDecoder:
         """See `DeclaredPayload.decoder`."""
-        return JsonRecordDecoder(self.schema)
+        return JsonRecordDecoder(self.schema, self.zone)
 
 
 class JsonRecordDecoder:
@@ -66,9 +74,11 @@ class JsonRecordDecoder:
 
     Args:
         schema: the columns; what `types.readable` returns.
+        zone: the zone of times without one.
     """
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, zone: TimeZone = UTC) -> None:
+        self._zone = zone
         declared = pa.struct(list(schema))
         self._declared = pa.field("", declared)
         self._as_read = type_as_read(declared)
@@ -116,9 +126,8 @@ class JsonRecordDecoder:
         return row
 
     def _in_schema(self, read: pa.StructArray) -> pa.RecordBatch:
-        return batch_of(
-            children_of(fitted(Column(pa.field("", read.type), read), self._declared, self._misfits)), len(read)
-        )
+        column = Column(pa.field("", read.type), read)
+        return batch_of(children_of(fitted(column, self._declared, self._misfits, self._zone)), len(read))
 
 
 def _holds_map(kind: pa.DataType) -> bool:

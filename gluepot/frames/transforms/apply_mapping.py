@@ -12,6 +12,7 @@ from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of, columns_of, struct_column
 from gluepot.frames.schema.glue_types import NESTED_NAMES
+from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.frames.transforms.choices import cast
 from gluepot.frames.transforms.mapping import Mapping, parse_mapping
 from gluepot.frames.transforms.paths import Path, find
@@ -32,6 +33,7 @@ class ApplyMapping:
     Args:
         mappings: tuples of 2, 3 or 4, see `parse_mapping`.
         case_sensitive: whether the case of source names counts.
+        zone: the zone of casts.
 
     Raises:
         TypeError: a mapping is not a tuple.
@@ -41,6 +43,7 @@ class ApplyMapping:
 
     mappings: Sequence[tuple[str, ...]]
     case_sensitive: bool = False
+    zone: TimeZone = UTC
     _parsed: tuple[Mapping, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,11 +76,11 @@ class ApplyMapping:
         tree: _Tree = {}
         for mapping in self._parsed:
             found = find(columns, mapping.source, case_sensitive=self.case_sensitive)
-            _put(tree, mapping.target, _mapped(found, mapping, rows))
+            _put(tree, mapping.target, _mapped(found, mapping, rows, self.zone))
         return replace(chunk, batch=batch_of(_grown(tree, rows), rows))
 
 
-def _mapped(source: Column | None, mapping: Mapping, rows: int) -> Column:
+def _mapped(source: Column | None, mapping: Mapping, rows: int, zone: TimeZone) -> Column:
     if source is None:
         source = Column(pa.field("", pa.null()), pa.nulls(rows))
     if mapping.source_type is not None:
@@ -85,7 +88,7 @@ def _mapped(source: Column | None, mapping: Mapping, rows: int) -> Column:
     if mapping.target_type in NESTED_NAMES:
         return of_declared_type(source, mapping.target_type)
     target = mapping.target_arrow_type
-    return source if target is None else cast(source, target)
+    return source if target is None else cast(source, target, zone)
 
 
 def _put(tree: _Tree, path: Path, column: Column) -> None:

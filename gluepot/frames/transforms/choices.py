@@ -9,18 +9,19 @@ from gluepot.frames.cast import try_cast
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.columns import Column, children_of
 from gluepot.frames.schema.glue_types import NESTED_NAMES, arrow_type
+from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.frames.transforms.source_types import of_declared_type
 
 
-def cast(column: Column, target: pa.DataType) -> Column:
+def cast(column: Column, target: pa.DataType, zone: TimeZone = UTC) -> Column:
     """Return every value cast to `target`, from any type; null if the cast is impossible."""
     # A value has one alternative, so at most one of the casts gives a value.
     sides = children_of(column) if is_choice(column.field) else [column]
-    values = pc.coalesce(*(try_cast(side.array, target) for side in sides))
+    values = pc.coalesce(*(try_cast(side.array, target, zone) for side in sides))
     return Column(pa.field(column.field.name, target), values)
 
 
-def project(column: Column, type_name: str) -> Column:
+def project(column: Column, type_name: str, zone: TimeZone = UTC) -> Column:
     """Return the values that have the type, null for the others.
 
     Sizes of numbers do not count, see `of_declared_type`; the column gets the size that is named.
@@ -28,9 +29,10 @@ def project(column: Column, type_name: str) -> Column:
     Args:
         column: a choice.
         type_name: canonical.
+        zone: the zone of timestamps whose type has none.
     """
     name, kept = column.field.name, of_declared_type(column, type_name)
-    return kept.renamed(name) if type_name in NESTED_NAMES else cast(kept.renamed(name), arrow_type(type_name))
+    return kept.renamed(name) if type_name in NESTED_NAMES else cast(kept.renamed(name), arrow_type(type_name), zone)
 
 
 def separate(column: Column) -> list[Column]:

@@ -15,6 +15,7 @@ from gluepot.frames.cast import try_cast
 from gluepot.frames.chunk import Chunk, is_choice
 from gluepot.frames.columns import Column, children_of, columns_of
 from gluepot.frames.schema.merge import family
+from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.frames.transforms.paths import find, parse_path
 
 _COMPARE: dict[str, Callable[[pa.Array, pa.Scalar], pa.BooleanArray]] = {
@@ -39,6 +40,7 @@ class CompareRows:
     Args:
         comparisons: by path, what to compare with by operator: `=`, `!=`, `<`, `<=`, `>`, `>=`.
         fulfilled: whether to keep the rows that do, or the others.
+        zone: the zone of times without one.
 
     Raises:
         ConfigError: an operator is another one, or there is no type for what is compared with.
@@ -47,6 +49,7 @@ class CompareRows:
 
     comparisons: Mapping[str, Mapping[str, Any]]
     fulfilled: bool = True
+    zone: TimeZone = UTC
 
     def __post_init__(self) -> None:
         for path, wanted in self.comparisons.items():
@@ -60,7 +63,7 @@ class CompareRows:
         """Return the kept rows; the errors stay."""
         columns, none = columns_of(chunk.batch), pa.repeat(pa.scalar(value=False), chunk.batch.num_rows)
         verdicts = [
-            none if (column := find(columns, parse_path(path))) is None else _fulfils(column, name, value)
+            none if (column := find(columns, parse_path(path))) is None else _fulfils(column, name, value, self.zone)
             for path, wanted in self.comparisons.items()
             for name, value in wanted.items()
         ]
@@ -68,16 +71,16 @@ class CompareRows:
         return chunk.filtered(kept if self.fulfilled else pc.invert(kept))
 
 
-def _fulfils(column: Column, name: str, value: Any) -> pa.BooleanArray:
+def _fulfils(column: Column, name: str, value: Any, zone: TimeZone) -> pa.BooleanArray:
     sides = children_of(column) if is_choice(column.field) else [column]
-    verdicts = [pc.fill_null(_compared(side.array, name, _scalar(value)), fill_value=False) for side in sides]
+    verdicts = [pc.fill_null(_compared(side.array, name, _scalar(value), zone), fill_value=False) for side in sides]
     return reduce(pc.or_, verdicts)
 
 
-def _compared(array: pa.Array, name: str, value: pa.Scalar) -> pa.BooleanArray:
+def _compared(array: pa.Array, name: str, value: pa.Scalar, zone: TimeZone) -> pa.BooleanArray:
     held, given = family(array.type), family(value.type)
-    if held in _READ_FROM_TEXT and given == "string":
-        value = try_cast(pa.array([value.as_py()]), array.type)[0]
+    if (held in _READ_FROM_TEXT and given == "string") or held == given == "timestamp":
+        value = try_cast(pa.array([value.as_py()], value.type), array.type, zone)[0]
     elif held != given and not {held, given} <= _ORDERED_BY_NUMBER:
         return pa.nulls(len(array), pa.bool_())
     return _COMPARE[name](array, value)

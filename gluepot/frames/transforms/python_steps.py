@@ -15,6 +15,7 @@ from gluepot.frames.json_text import json_bytes
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.record import DynamicRecord
 from gluepot.frames.rows import rows
+from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.frames.transforms.fields_read import fields_read
 from gluepot.frames.transforms.steps import Stage, Step
 
@@ -32,14 +33,16 @@ class FilterRows:
 
     Args:
         f: gets a DynamicRecord; picklable where the step is to be.
+        zone: the zone of the timestamps in records.
     """
 
     f: Callable[[Any], Any]
+    zone: TimeZone = UTC
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the kept rows with the chunk's schema; new errors after the old."""
         verdicts, errors = [], list(chunk.errors)
-        for index, record in enumerate(rows(chunk, DynamicRecord, fields_read(self.f))):
+        for index, record in enumerate(rows(chunk, DynamicRecord, fields_read(self.f), self.zone)):
             keep = False
             try:
                 keep = bool(self.f(record))
@@ -60,24 +63,26 @@ class MapRows:
 
     Args:
         f: gets a DynamicRecord and returns one, or any mapping; picklable where the step is to be.
+        zone: the zone of the timestamps in records, and of datetimes without one in results.
     """
 
     f: Callable[[Any], Any]
+    zone: TimeZone = UTC
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the mapped rows; new errors after the old."""
         mapped: dict[int, Mapping[str, Any]] = {}
         errors = list(chunk.errors)
-        for index, record in enumerate(rows(chunk, DynamicRecord)):
+        for index, record in enumerate(rows(chunk, DynamicRecord, zone=self.zone)):
             try:
                 mapped[index] = _record(self.f(record))
             except Exception as error:  # noqa: BLE001 - the user's function may raise anything
                 errors.append(_error("map_error", chunk, index, error))
         try:
-            return Chunk(batch_from_objects(list(mapped.values())), errors, _origin(chunk, mapped))
+            return Chunk(batch_from_objects(list(mapped.values()), self.zone), errors, _origin(chunk, mapped))
         except _UNFIT:
-            fit, unfit = _sorted_out(chunk, mapped)
-            return Chunk(batch_from_objects(list(fit.values())), [*errors, *unfit], _origin(chunk, fit))
+            fit, unfit = _sorted_out(chunk, mapped, self.zone)
+            return Chunk(batch_from_objects(list(fit.values()), self.zone), [*errors, *unfit], _origin(chunk, fit))
 
 
 def calls_user_code(step: Step) -> bool:
@@ -99,14 +104,14 @@ def _origin(chunk: Chunk, rows: Iterable[int]) -> Origin | None:
 
 
 def _sorted_out(
-    chunk: Chunk, mapped: Mapping[int, Mapping[str, Any]]
+    chunk: Chunk, mapped: Mapping[int, Mapping[str, Any]], zone: TimeZone
 ) -> tuple[dict[int, Mapping[str, Any]], list[ErrorRecord]]:
     """Try the results one by one; return those that become a row, and an error for each of the others."""
     fit: dict[int, Mapping[str, Any]] = {}
     unfit = []
     for index, result in mapped.items():
         try:
-            batch_from_objects([result])
+            batch_from_objects([result], zone)
         except _UNFIT as error:
             unfit.append(_error("map_error", chunk, index, error))
         else:

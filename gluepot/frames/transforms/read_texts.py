@@ -13,6 +13,7 @@ from gluepot.frames.cast.masks import filled, keep
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of, columns_of, struct_column
 from gluepot.frames.schema import choice_field
+from gluepot.frames.time_zone import UTC, TimeZone
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,11 @@ class ReadTexts:
 
     Args:
         types: declared types by column name. Columns that do not hold text are left alone, as are nested types.
+        zone: the zone of times without one.
     """
 
     types: Mapping[str, pa.DataType]
+    zone: TimeZone = UTC
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with types; the errors stay."""
@@ -40,7 +43,7 @@ class ReadTexts:
             return column
         name = column.field.name
         texts = filled(column.array)
-        read = try_cast(texts, declared)
+        read = try_cast(texts, declared, self.zone)
         odd = pc.and_(pc.is_null(read), pc.is_valid(texts))
         if not pc.any(odd).as_py():
             return Column(pa.field(name, declared), read)

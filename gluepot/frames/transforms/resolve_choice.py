@@ -13,6 +13,7 @@ from gluepot.frames.chunk import Chunk, is_choice
 from gluepot.frames.columns import Column, batch_of, columns_of
 from gluepot.frames.schema import align
 from gluepot.frames.schema.glue_types import NESTED_NAMES, arrow_type, canonical_name, glue_name
+from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.frames.transforms.choices import as_struct, cast, project, separate
 from gluepot.frames.transforms.naming import refuse_twins
 from gluepot.frames.transforms.paths import ITEMS, Path, parse_path
@@ -43,6 +44,7 @@ class ResolveChoice:
     Args:
         specs: path and action of single fields; `[]` after a name leads into the elements of an array.
         choice: action for every other choice; empty to leave them.
+        zone: the zone of casts.
 
     Raises:
         ConfigError: an action is not known, or names a type that is not.
@@ -51,6 +53,7 @@ class ResolveChoice:
 
     specs: Sequence[tuple[str, str]] = ()
     choice: str = ""
+    zone: TimeZone = UTC
     _actions: Mapping[Path, Action] = field(init=False, repr=False, compare=False)
     _otherwise: Action | None = field(init=False, repr=False, compare=False)
 
@@ -75,13 +78,13 @@ class ResolveChoice:
         """
         actions = dict(self._actions)
         if schema is None:
-            return ResolveFields(actions)
+            return ResolveFields(actions, zone=self.zone)
         choices = {path for path, one in paths_of(list(schema)) if is_choice(one)}
         if self._otherwise is not None:
             actions = dict.fromkeys(choices, self._otherwise) | actions
         # Fields with one type are left alone, but for casts.
         wanted = {path: action for path, action in actions.items() if action.kind == "cast" or path in choices}
-        return ResolveFields(wanted, schema)
+        return ResolveFields(wanted, schema, self.zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +94,12 @@ class ResolveFields:
     Args:
         actions: by deep path.
         schema: what every chunk is brought to first, so that each has the same choices; None where only casts are.
+        zone: the zone of casts.
     """
 
     actions: Mapping[Path, Action]
     schema: pa.Schema | None = None
+    zone: TimeZone = UTC
 
     def __post_init__(self) -> None:
         if self.schema is not None:
@@ -111,9 +116,9 @@ class ResolveFields:
             case None:
                 return [column]
             case Action("cast", type_name):
-                return [cast(column, arrow_type(type_name))]
+                return [cast(column, arrow_type(type_name), self.zone)]
             case Action("project", type_name):
-                return [project(column, type_name)]
+                return [project(column, type_name, self.zone)]
             case Action("make_cols") if path[-1] != ITEMS:
                 return separate(column)
             case _:  # elements of an array and values of a map have one column only, so make_cols is a struct there

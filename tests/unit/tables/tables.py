@@ -14,6 +14,7 @@ from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.clock import FakeClock
 from gluepot.core.storage import Storage
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.frames.time_zone import UTC, TimeZone
 
 NO_TOKEN = 0  # what a manifest has unless a stream's driver gives it one; staging lies below it
 Rows = pa.RecordBatch | Sequence[dict[str, Any]]
@@ -31,6 +32,7 @@ class Writer:
     query_id: str = "q1"
     next_offset: int = 0
     storage: Storage | None = None
+    zone: TimeZone = UTC
 
     def publish(
         self, batch_id: int, *batches: Rows, bad: Sequence[bytes] = (), start: int | None = None, ctx: str = "sink0"
@@ -43,6 +45,7 @@ class Writer:
             partition_keys=self.partition_keys,
             ctx=ctx,
             rejects_path=self.rejects_path,
+            zone=self.zone,
         )
         rows = [one if isinstance(one, pa.RecordBatch) else pa.RecordBatch.from_pylist(one) for one in batches]
         begin = self.next_offset if start is None else start

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from gluepot.connectors.files.formats.csv.dialect import escaped, quoted, separator_and_quote
 from gluepot.connectors.files.formats.text_file import GATHER_BYTES, Compression, TextFile, text_ending
-from gluepot.connectors.json_values import iso_text, json_values
+from gluepot.connectors.json_values import json_values
 from gluepot.connectors.value_texts import texts
 from gluepot.core.errors import ConfigError
 from gluepot.core.option_values import flag
-from gluepot.frames.cast.times import in_micros
 from gluepot.frames.schema import choice_to_string
+from gluepot.frames.time_zone import UTC, TimeZone
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,14 @@ class CsvOutputFormat:
         quote: one character, or None to quote nothing.
         header: whether a file begins with the names of its columns.
         compression: of the whole file.
+        zone: the zone of timestamps.
     """
 
     separator: str = ","
     quote: str | None = '"'
     header: bool = True
     compression: Compression = Compression.NONE
+    zone: TimeZone = UTC
 
     @classmethod
     def from_glue(cls, options: Mapping[str, object], compression: Compression) -> CsvOutputFormat:
@@ -97,6 +99,7 @@ class CsvLines:
             escaped(settings.separator) if settings.quote is None else quoted(settings.separator, settings.quote)
         )
         self._file = file
+        self._zone = settings.zone
         if settings.header:
             self._write_lines([schema.names])
 
@@ -106,7 +109,7 @@ class CsvLines:
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Write a line for each row."""
-        columns = [_cells(field, column) for field, column in zip(rows.schema, rows.columns, strict=True)]
+        columns = [_cells(field, column, self._zone) for field, column in zip(rows.schema, rows.columns, strict=True)]
         self._write_lines(zip(*columns, strict=True))
 
     def close(self) -> None:
@@ -124,13 +127,13 @@ class CsvLines:
         self._file.write(("\n".join(lines) + "\n").encode())
 
 
-def _cells(field: pa.Field, column: pa.Array) -> Sequence[str | None]:
+def _cells(field: pa.Field, column: pa.Array, zone: TimeZone) -> Sequence[str | None]:
     if pa.types.is_nested(column.type):
-        values = json_values(field, column)
+        values = json_values(field, column, zone)
         return [None if value is None else orjson.dumps(value).decode() for value in values]
     if pa.types.is_timestamp(column.type):
-        stamps = in_micros(column).cast(pa.timestamp("us", column.type.tz)).to_pylist()
-        return [None if stamp is None else iso_text(stamp) for stamp in stamps]
+        stamps: Sequence[str | None] = json_values(field, column, zone)
+        return stamps
     if pa.types.is_binary(column.type):
         return [None if value is None else base64.b64encode(value).decode() for value in column.to_pylist()]
     return texts(column)

@@ -15,6 +15,7 @@ from gluepot.connectors.files.formats.text_lines import line_blocks, lines_of
 from gluepot.core.errors import ConfigError
 from gluepot.frames.cast import try_cast
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.frames.time_zone import UTC, TimeZone
 
 _BATCH_ROWS = 10_000
 
@@ -26,10 +27,12 @@ class GrokInputFormat:
     Args:
         pattern: of a line.
         customs: patterns of one's own, one a line.
+        zone: the zone of times without one.
     """
 
     pattern: str
     customs: str = ""
+    zone: TimeZone = UTC
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any]) -> GrokInputFormat:
@@ -73,7 +76,7 @@ class GrokInputFormat:
             [one or {} for one in found], schema=pa.schema([(field.name, pa.string()) for field in pattern.schema])
         )
         columns = [
-            try_cast(column, field.type) if field.type != pa.string() else column
+            try_cast(column, field.type, self.zone) if field.type != pa.string() else column
             for column, field in zip(texts.columns, pattern.schema, strict=True)
         ]
         good, errors = [], []

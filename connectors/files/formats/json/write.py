@@ -12,13 +12,20 @@ import pyarrow as pa
 
 from gluepot.connectors.files.formats.text_file import GATHER_BYTES, Compression, TextFile, text_ending
 from gluepot.connectors.json_values import json_values
+from gluepot.frames.time_zone import UTC, TimeZone
 
 
 @dataclass(frozen=True, slots=True)
 class JsonOutputFormat:
-    """Settings of the encoder."""
+    """Settings of the encoder.
+
+    Args:
+        compression: of the whole file.
+        zone: the zone of timestamps.
+    """
 
     compression: Compression = Compression.NONE
+    zone: TimeZone = UTC
 
     @property
     def gather_bytes(self) -> int:
@@ -44,14 +51,15 @@ class JsonOutputFormat:
 
     def open(self, output: io.RawIOBase, schema: pa.Schema) -> JsonLines:  # noqa: ARG002 - no schema in the file
         """Start a file."""
-        return JsonLines(TextFile(output, self.compression))
+        return JsonLines(TextFile(output, self.compression), self.zone)
 
 
 class JsonLines:
     """One file of JSON lines."""
 
-    def __init__(self, file: TextFile) -> None:
+    def __init__(self, file: TextFile, zone: TimeZone = UTC) -> None:
         self._file = file
+        self._zone = zone
 
     def takes(self, rows: pa.RecordBatch) -> bool:  # noqa: ARG002 - what the format's contract has
         """Tell that a file of lines takes any further ones."""
@@ -60,7 +68,9 @@ class JsonLines:
     def write(self, rows: pa.RecordBatch) -> None:
         """Write a line for each row, also for one without any column."""
         names = rows.schema.names
-        columns = [json_values(field, column) for field, column in zip(rows.schema, rows.columns, strict=True)]
+        columns = [
+            json_values(field, column, self._zone) for field, column in zip(rows.schema, rows.columns, strict=True)
+        ]
         values = zip(*columns, strict=True) if columns else [()] * rows.num_rows
         for row in values:
             present = {name: value for name, value in zip(names, row, strict=True) if value is not None}

@@ -8,6 +8,7 @@ from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import FileSink, new_file_sink
 from gluepot.connectors.files.sink.drift import DriftPolicy
 from gluepot.connectors.values import CommitKey
+from gluepot.frames.time_zone import UTC, TimeZone
 
 
 def glueparquet_sink(
@@ -18,6 +19,7 @@ def glueparquet_sink(
     partition_keys: Sequence[str] = (),
     ctx: str = "",
     rejects_path: str | None = None,
+    zone: TimeZone = UTC,
 ) -> FileSink:
     """Return the sink for a path and options as a script gives them.
 
@@ -32,5 +34,6 @@ def glueparquet_sink(
         partition_keys=partition_keys,
         ctx=ctx,
         rejects_path=rejects_path,
+        zone=zone,
         drift=DriftPolicy.from_options(format_options),
     )

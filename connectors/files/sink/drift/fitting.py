@@ -12,6 +12,7 @@ from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema import align, choice_to_string, loses_values, merge_fields
 from gluepot.frames.schema.integers import observed_field, unmarked_field
 from gluepot.frames.schema.merge import family
+from gluepot.frames.time_zone import UTC, TimeZone
 
 # Whole numbers up to here have a double, a float of their own.
 _EXACT_IN = {pa.float64(): 2**53, pa.float32(): 2**24}
@@ -51,16 +52,16 @@ def readers_merge(left: pa.Field, right: pa.Field) -> bool:
     return _agree(_stored_field(left), _stored_field(right), loosely=False)
 
 
-def widened(array: pa.Array, target: pa.DataType) -> tuple[pa.Array, pa.BooleanArray] | None:
+def widened(array: pa.Array, target: pa.DataType, zone: TimeZone = UTC) -> tuple[pa.Array, pa.BooleanArray] | None:
     """Return values as a wider type and which of them are there exactly; None where the type is not wider.
 
     Wider are: long than int and the like; double and float than whole numbers, double than float; a decimal of more
-    digits behind the point; a time stamp than a date, which becomes its first instant in UTC.
+    digits behind the point; a time stamp than a date, which becomes its first instant in the zone.
     """
     have = array.type
     if not _is_wider(target, have):
         return None
-    cast = try_cast(array, target)
+    cast = try_cast(array, target, zone)
     if pa.types.is_integer(have) and target in _EXACT_IN:
         limit = _EXACT_IN[target]
         exact = pc.and_(pc.greater_equal(array, -limit), pc.less_equal(array, limit))

@@ -31,6 +31,7 @@ from gluepot.frames.schema import (
 )
 from gluepot.frames.schema.glue_types import short_name
 from gluepot.frames.schema.integers import all_fit, marked, observed_field, unmarked_field
+from gluepot.frames.time_zone import UTC, TimeZone
 
 RESCUED_NAME = "_rescued"
 
@@ -68,10 +69,14 @@ class Resolver:
         fresh: columns that this batch brings, where its tasks would not have agreed about them: within a batch numbers
             widen and other disagreements become text, as in one task.
         keys: partition keys, which become folders; no column may have their names.
+        zone: the zone of days that become timestamps.
     """
 
-    def __init__(self, policy: DriftPolicy, known: Layout, fresh: Layout, keys: Sequence[str]) -> None:
+    def __init__(
+        self, policy: DriftPolicy, known: Layout, fresh: Layout, keys: Sequence[str], zone: TimeZone = UTC
+    ) -> None:
         self._policy = policy
+        self._zone = zone
         known = known.storable()  # older versions also recorded parts of columns that no file has
         self._known = known
         self._fresh = frozenset(column.place for column in fresh.columns)
@@ -186,7 +191,7 @@ class Resolver:
     def _divert(self, piece: Column, plain: TableColumn, outcome: _Outcome, present: Sequence[str]) -> None:
         policy = self._policy.of(plain.origin)
         if policy is Drift.WIDEN or plain.place in self._fresh:
-            piece = _widen(piece, plain, outcome)
+            piece = _widen(piece, plain, outcome, self._zone)
             if piece.array.null_count == len(piece.array):
                 return
         match policy:
@@ -250,9 +255,9 @@ def _named(values: Column, column: TableColumn) -> Column:
     return renamed_within(values, dict(column.names)) if column.names else values
 
 
-def _widen(piece: Column, plain: TableColumn, outcome: _Outcome) -> Column:
+def _widen(piece: Column, plain: TableColumn, outcome: _Outcome, zone: TimeZone) -> Column:
     """Put the values into the column that are there exactly; return the others."""
-    found = widened(piece.array, stored_type(plain.field))
+    found = widened(piece.array, stored_type(plain.field), zone)
     if found is None:
         return piece
     cast, exact = found

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.engine.native.expressions import EXPRESSIONS, literal_of
+from gluepot.engine.native.expressions import EXPRESSIONS, in_set, literal_of
 from gluepot.engine.native.parts import quotient
 from gluepot.engine.native.types import NotTranslated, Value
 
@@ -188,3 +188,13 @@ def test_nulls_stay_null(answer, name):
 def test_expressions_that_only_spark_can_compute(name, values, fields):
     with pytest.raises(NotTranslated):
         EXPRESSIONS[name](fields, values)
+
+
+def test_a_text_that_may_stand_for_invalid_utf_8_is_left_to_spark():
+    for translate in (
+        lambda: literal("\ufffd", "string"),
+        lambda: literal_of(["a", "b\ufffd"], '["string"]'),
+        lambda: in_set(Value("s", "string"), ["a", "\ufffd"]),
+    ):
+        with pytest.raises(NotTranslated, match="UTF-8"):
+            translate()

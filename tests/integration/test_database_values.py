@@ -176,6 +176,15 @@ def test_a_type_that_postgresql_does_not_assign_is_refused(postgres, declared, v
         postgres.write("t", batch({"c": value}))
 
 
+@pytest.mark.parametrize(("declared", "key"), [("uuid", 7), ("int[]", 7)])
+def test_a_key_of_a_type_that_its_column_does_not_take_is_named(postgres, declared, key):
+    postgres.sql(f"CREATE TABLE t (k {declared} PRIMARY KEY, v int)")
+    with pytest.raises(
+        ConfigError, match=r"Column k of public\.t is of type .* which PostgreSQL does not assign to it"
+    ):
+        postgres.write("t", batch({"k": key, "v": 1}), upsertKeys="k")
+
+
 @pytest.mark.parametrize(
     ("declared", "keys"),
     [

@@ -29,14 +29,18 @@ from tests.differential.database_tables import (
     Table,
     amount,
     cut,
+    cut_of_both,
     day,
     document,
     json_text,
+    long_word,
     moment,
+    new_table,
     number,
     of_list,
     one_of,
     random_table,
+    range_of,
     small,
     texts,
     whole,
@@ -63,6 +67,15 @@ BOOL = Form(pa.bool_(), "bool", one_of(True, False))
 BYTES = Form(pa.binary(), "bytea", lambda random: random.randbytes(random.randrange(5)))
 DAY, MOMENT = Form(pa.date32(), "date", day), Form(US, "timestamp", moment)
 ZONED = Form(UTC_US, "timestamptz", zoned)
+# Days around the ends of PostgreSQL's dates; 4714-11-24 BC is the first and 5874897-12-31 the last.
+FAR_DAYS = {
+    2_145_042_905: "5874897-12-31",
+    2_145_042_906: "5874898-01-01",
+    -2_440_588: "4714-11-24 BC",
+    -2_440_589: "4714-11-23 BC",
+    2_932_897: "10000-01-01",
+}
+FAR_DAY = Form(pa.date32(), "", one_of(*FAR_DAYS), FAR_DAYS.__getitem__)
 NUMBERS = texts("1", "-2", "30", "1e3", wrong="x")
 STRUCT = Form(DOCUMENT, "", document, json_text)
 TYPES: dict[str, list[Form]] = {
@@ -81,7 +94,7 @@ TYPES: dict[str, list[Form]] = {
     "bit(3)": [texts("101", "000", wrong="1"), INT],
     "bit varying(3)": [texts("101", "", "1", wrong="1010")],
     "bytea": [BYTES, LONG],
-    "date": [DAY, MOMENT, ZONED, texts("2024-02-29", "infinity", "0044-03-15 BC", wrong="2023-02-29")],
+    "date": [DAY, MOMENT, ZONED, FAR_DAY, texts("2024-02-29", "infinity", "0044-03-15 BC", wrong="2023-02-29")],
     "timestamp": [MOMENT, DAY, ZONED, texts("2024-02-29 10:00:00.1234567", "-infinity", wrong="x")],
     "timestamp(3)": [MOMENT, ZONED, DAY],
     "timestamptz": [ZONED, MOMENT, DAY, texts("2024-02-29T10:00:00+02", "infinity")],
@@ -113,7 +126,41 @@ TYPES: dict[str, list[Form]] = {
     "date[]": [Form(pa.list_(pa.date32()), "date[]", of_list(day)), texts("{infinity}", "{2024-01-01,NULL}")],
     "boolean[]": [Form(pa.list_(pa.bool_()), "bool[]", of_list(one_of(True, False)))],
 }
-KEYS = ("integer", "bigint", "varchar(3)", "text", "date", "uuid", "numeric(10,2)", "timestamp(3)", "char(3)")
+KEYS = (
+    "integer",
+    "bigint",
+    "varchar(3)",
+    "text",
+    "date",
+    "uuid",
+    "numeric(10,2)",
+    "timestamp(3)",
+    "char(3)",
+    "real",
+    "double precision",
+    "smallint",
+    "timestamptz",
+)
+# The type that a new column gets for values of each form.
+NEW = {
+    SHORT: "smallint",
+    TINY: "smallint",
+    INT: "integer",
+    LONG: "bigint",
+    REAL: "real",
+    DOUBLE: "double precision",
+    MONEY: "numeric(10,2)",
+    FINE: "numeric(20,6)",
+    BOOL: "boolean",
+    BYTES: "bytea",
+    DAY: "date",
+    MOMENT: "timestamp",
+    ZONED: "timestamptz",
+    STRUCT: "jsonb",
+    Form(pa.string(), "", long_word): "text",
+}
+# Rows that are divided by ranges and by expressions: on bounds, beyond them, between integers, and none.
+SHARED = "SELECT n::numeric / 2 AS n FROM generate_series(-20, 20) n UNION ALL SELECT NULL"
 MORE = (
     "d1 text DEFAULT 'open'",
     "d2 int NOT NULL DEFAULT 7",
@@ -163,13 +210,51 @@ class Kind:
         result = Round()
         for _ in range(TABLES):
             self.client.execute("DROP TABLE IF EXISTS ours, theirs")
-            table = random_table(random, TYPES, KEYS, MORE)
+            table = random_table(random, TYPES, KEYS, MORE, has_loose_keys=True)
             for name in ("ours", "theirs"):
                 self.client.execute(f"CREATE TABLE {name} ({table.definition(_quoted)})")
             self._compare_writes(random, table, result)
             self._compare_reads(random, result)
+            self._compare_new(random, result)
+            self._compare_parts(random, result)
             result.cases += 1
         return result
+
+    def _compare_new(self, random: Random, result: Round) -> None:
+        """Write to a table that is not there, and compare with one that has the types which are documented."""
+        self.client.execute("DROP TABLE IF EXISTS ours, theirs")
+        table, others = new_table(random, NEW, "text")
+        self.client.execute(f"CREATE TABLE theirs ({table.definition(_quoted)})")
+        for one in (table, others) if others else (table,):
+            self._inserted(one)
+        tasks = cut_of_both(random, table, others)
+        try:
+            write({**self._options, "dbtable": "ours", "mode": table.mode}, *tasks)
+            ours = (self._types("ours"), self._rows(table, "ours"))
+        except EtlError as error:
+            ours = ([], [(str(error),)])
+        if ours != (wanted := (self._types("theirs"), self._rows(table, "theirs"))):
+            result.differences.append(Difference(f"new table {table}, {others}", str(ours), str(wanted)))
+
+    def _types(self, name: str) -> list[tuple[Any, ...]]:
+        return self.client.execute(
+            "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute"
+            " WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attname",
+            [name],
+        ).fetchall()
+
+    def _compare_parts(self, random: Random, result: Round) -> None:
+        """Divide numbers, and compare the rows of all parts with all rows."""
+        shares = ["n", "-n", "n * 7", "floor(n)::int", "n::float8", "(n * 2)::int % 5"]
+        option = random.choice(
+            [range_of(random, "n"), HashPartitions(None, random.choice(shares), random.randint(2, 5))]
+        )
+        with open_relation(JdbcEndpoint.from_options(self._options), Query(SHARED)) as relation:
+            cuts = [one.render(lambda _, bound: bound.text) for one in relation.cuts(option)] or ["true"]
+        each = " UNION ALL ".join(f"SELECT n FROM ({SHARED}) s WHERE {one}" for one in cuts)
+        ours, every = (self.client.execute(f"SELECT n FROM ({one}) r ORDER BY n").fetchall() for one in (each, SHARED))
+        if ours != every:
+            result.differences.append(Difference(f"parts by {option}", str(ours), str(every)))
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -177,6 +262,8 @@ class Kind:
 
     def _compare_writes(self, random: Random, table: Table, result: Round) -> None:
         wanted = self._inserted(table)
+        if table.mode == "upsert" and not isinstance(wanted, str) and self._has_unclear_key(table):
+            wanted = "refused: a key is null, or its column changes it"
         is_refused = isinstance(wanted, str)
         table.cuts = cut(random, table, most_writes=1 if is_refused else 3)
         options = {**self._options, "dbtable": "ours", "mode": table.mode}
@@ -200,6 +287,20 @@ class Kind:
             )
         if differs:
             result.differences.append(Difference(str(table), str(ours), str(wanted)))
+
+    def _has_unclear_key(self, table: Table) -> bool:
+        """Return whether a row has a null in its key, or a value that the column of the key rounds or cuts."""
+        keys = [one for one in table.columns if one.is_key and one.form.sent]
+        for row in table.rows if not table.has_null_key else ():
+            for one in keys:
+                sent = f"%s::{one.form.sent}"
+                changed = self.client.execute(
+                    f"SELECT {sent}::{one.declared}::{one.form.sent} IS DISTINCT FROM {sent}",
+                    [one.form.plain(row[one.name])] * 2,
+                ).fetchone()
+                if changed == (True,):
+                    return True
+        return table.has_null_key
 
     def _inserted(self, table: Table) -> Any:
         """Insert the rows one by one with PostgreSQL's client; return all rows, or what the server says against one."""

@@ -23,6 +23,8 @@ _ROWS = 24
 _NULLS = 0.1
 # How many columns of each type. There are more of types whose functions differ by precision, scale or place of digits.
 _COUNTS = {"m": 6, "d": 4, "i": 3, "l": 2, "s": 3, "t": 2, "b": 2} | dict.fromkeys("hcgzwxfaqrp", 1)
+# The scales of the decimals: none, of money, the most that Java prints without an exponent, one more, all and any.
+_SCALES = (0, 2, 6, 7, 38, None)
 _NESTED = {"a": "tags", "q": "nums", "r": "r", "p": "p"}
 COLUMNS: Mapping[str, Sequence[str]] = {
     kind: [f"{kind}_{number}" for number in range(count)] for kind, count in _COUNTS.items()
@@ -75,7 +77,7 @@ def table(random: Random) -> pa.Table:
     for kind, names in COLUMNS.items():
         for name in names:
             if kind == "m":
-                type_of = decimal_of(random)
+                type_of = decimal_of(random, _SCALES[names.index(name)])
                 sorts = decimal_sorts(type_of.precision, type_of.scale)
             else:
                 type_of, make = U[_NESTED[kind]] if kind in _NESTED else T[kind]
@@ -109,15 +111,15 @@ def direct(random: Random) -> Query:
     over = f"from {NAME}0{rows}"
     choice = random.random()
     if choice < 0.55:
-        return Query(f"select <items>, count(*) over () as rows {over}", {"items": _some(maker, _functions(), 6)})
+        return Query(f"select <items>, count(*) over () as rows {over}", {"items": _some(maker, _functions(), 16)})
     if choice < 0.7:
-        items = _some(maker, [one for kind, text in EDGES.items() for one in _forms(text, kind)], 3)
+        items = _some(maker, [one for kind, text in EDGES.items() for one in _forms(text, kind)], 12)
         return Query(f"select <items>, count(*) over () as rows {over}", {"items": items})
     if choice < 0.85:
         by = random.choice(["", "", " group by b_0", " group by i_0"])
-        return Query(f"select <items> {over}{by}", {"items": _some(maker, _forms(AGGREGATES), 5)})
+        return Query(f"select <items> {over}{by}", {"items": _some(maker, _forms(AGGREGATES), 8)})
     windows = WINDOWS.replace("order by order", "order by id").replace(", order)", ", id)")
-    return Query(f"select <items> {over}", {"items": _some(maker, _forms(windows), 4)})
+    return Query(f"select <items> {over}", {"items": _some(maker, _forms(windows), 6)})
 
 
 def _some(maker: Maker, forms: Sequence[tuple[str, str]], count: int) -> tuple[tuple[str, Expression], ...]:

@@ -35,9 +35,6 @@ _CONTEXT = Context(prec=60)
 _PLAIN_STRINGS = ("a", "A", "abba", " box ", "a_b%c", "b'ox", "xyz", "7", "2024-02-29")
 _PLAIN_DOUBLES = (0.1, 0.5, 1.5, -2.5, 1.005, -2.675, 3.5, -0.25, -0.5, 1e-7, 123456.789)
 
-# How many digits after the point matter most: none, few, as many as Java prints without an exponent, and one more.
-_SCALES = (0, 1, 2, 6, 7)
-
 # Columns whose values meet those of the other table.
 _KEYS = ("k", "uk", "c", "g")
 
@@ -75,11 +72,10 @@ def _decimal(precision: int, scale: int, *, is_plain: bool = False) -> Callable[
     return value
 
 
-def decimal_of(random: Random) -> pa.Decimal128Type:
-    """Return a type of decimals, with any scale or one of those that matter most."""
+def decimal_of(random: Random, scale: int | None = None) -> pa.Decimal128Type:
+    """Return a type of decimals, with this scale or with any; a larger scale than precision becomes the precision."""
     precision = random.randint(1, 38)
-    scale = random.choice([random.randint(0, precision), min(precision, random.choice(_SCALES))])
-    return pa.decimal128(precision, scale)
+    return pa.decimal128(precision, random.randint(0, precision) if scale is None else min(scale, precision))
 
 
 def decimal_sorts(precision: int, scale: int) -> tuple[Make, ...]:

@@ -198,3 +198,24 @@ def test_a_text_that_may_stand_for_invalid_utf_8_is_left_to_spark():
     ):
         with pytest.raises(NotTranslated, match="UTF-8"):
             translate()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "wanted"),
+    [
+        ("0.9999999999999999999", "decimal(38,19)", None),
+        ("-999999.99999999999999", "decimal(20,14)", None),
+        ("999999.9999", "decimal(20,4)", 999999),
+        ("-2.5", "decimal(38,19)", -2),
+        ("0.99999999999999", "decimal(14,14)", 0),
+    ],
+)
+def test_a_decimal_of_many_digits_that_is_nearly_an_integer_becomes_one_in_spark_alone(answer, number, kind, wanted):
+    for integer in ("byte", "short", "integer"):
+        if integer == "integer" or abs(Decimal(number)) < 100:
+            sql = of("Cast", literal(number, kind), dataType=integer).sql
+            if wanted is None:
+                with pytest.raises(duckdb.Error, match="read by Spark"):
+                    answer(sql)
+            else:
+                assert answer(sql) == wanted

@@ -76,6 +76,9 @@ FAR_DAYS = {
     2_932_897: "10000-01-01",
 }
 FAR_DAY = Form(pa.date32(), "", one_of(*FAR_DAYS), FAR_DAYS.__getitem__)
+FAR_DAYS_LIST = Form(
+    pa.list_(pa.date32()), "date[]", of_list(one_of(*FAR_DAYS)), lambda days: [one and FAR_DAYS[one] for one in days]
+)
 NUMBERS = texts("1", "-2", "30", "1e3", wrong="x")
 STRUCT = Form(DOCUMENT, "", document, json_text)
 TYPES: dict[str, list[Form]] = {
@@ -94,7 +97,7 @@ TYPES: dict[str, list[Form]] = {
     "bit(3)": [texts("101", "000", wrong="1"), INT],
     "bit varying(3)": [texts("101", "", "1", wrong="1010")],
     "bytea": [BYTES, LONG],
-    "date": [DAY, MOMENT, ZONED, FAR_DAY, texts("2024-02-29", "infinity", "0044-03-15 BC", wrong="2023-02-29")],
+    "date": [DAY, FAR_DAY, MOMENT, ZONED, texts("2024-02-29", "infinity", "0044-03-15 BC", wrong="2023-02-29")],
     "timestamp": [MOMENT, DAY, ZONED, texts("2024-02-29 10:00:00.1234567", "-infinity", wrong="x")],
     "timestamp(3)": [MOMENT, ZONED, DAY],
     "timestamptz": [ZONED, MOMENT, DAY, texts("2024-02-29T10:00:00+02", "infinity")],
@@ -123,7 +126,11 @@ TYPES: dict[str, list[Form]] = {
     "varchar(3)[]": [Form(pa.list_(pa.string()), "text[]", of_list(word(3)))],
     "short[]": [Form(pa.list_(pa.string()), "text[]", of_list(word(3)))],
     "double precision[]": [Form(pa.list_(pa.float64()), "float8[]", of_list(number))],
-    "date[]": [Form(pa.list_(pa.date32()), "date[]", of_list(day)), texts("{infinity}", "{2024-01-01,NULL}")],
+    "date[]": [
+        Form(pa.list_(pa.date32()), "date[]", of_list(day)),
+        FAR_DAYS_LIST,
+        texts("{infinity}", "{2024-01-01,NULL}"),
+    ],
     "boolean[]": [Form(pa.list_(pa.bool_()), "bool[]", of_list(one_of(True, False)))],
 }
 KEYS = (

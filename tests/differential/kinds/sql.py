@@ -19,13 +19,13 @@ from tests.differential.sql.queries import Query, boundary, query
 from tests.differential.sql.tables import tables
 from tests.native_tables import read_tables, with_settings
 
-_QUERIES = 100
+_QUERIES = 40
 # So many queries have the same settings.
 _ALIKE = 20
 # Of a round, beside the others: a shortcut that takes what it should leave to Spark shows in them.
-_BOUNDARIES = 40
+_BOUNDARIES = 16
 # Of a round, too: queries that ask a few functions directly.
-_DIRECT = 60
+_DIRECT = 30
 _TRIES = 60
 # What makes Spark faster with few rows, and changes no answer.
 _FAST = {

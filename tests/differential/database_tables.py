@@ -130,7 +130,8 @@ def random_table(
         Column(name, declared := random.choice(keys), random.choice(types[declared][: None if is_loose else 1]), True)
         for name in islice(names, key_count)
     ]
-    columns += [_column(random, next(names), random.choice([*types]), types) for _ in range(random.randint(1, 4))]
+    pairs = [(declared, form) for declared, forms in types.items() for form in forms]
+    columns += [Column(name, *random.choice(pairs)) for name in islice(names, random.randint(1, 4))]
     has_nullable_keys = is_loose and random.random() < 0.25
     rows: list[dict[str, Any]] = []
     for _ in range(random.choice([1, 2, 3, 6])):
@@ -233,10 +234,6 @@ def _names(random: Random) -> Iterator[str]:
     given = ["id", "Name", "order", "a b", 'q"q', "ünï", "CODE", "x1", "select", "k-1"]
     random.shuffle(given)
     yield from given
-
-
-def _column(random: Random, name: str, declared: str, types: Mapping[str, Sequence[Form]]) -> Column:
-    return Column(name, declared, random.choice(types[declared]))
 
 
 def texts(*values: str, wrong: str = "") -> Form:

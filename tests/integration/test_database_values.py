@@ -228,6 +228,10 @@ def test_an_upsert_without_a_value_in_its_key_is_refused(postgres):
         ("date[]", "{2024-01-01,-infinity}", "'-infinity'"),
         ("timestamptz[]", "{infinity}", "'infinity'"),
         ("numeric(9,2)", "NaN", "not a decimal128"),
+        ("numeric", "1e22", "not a decimal128.*10000000000000000000000"),
+        ("numeric", "-Infinity", "not a decimal128.*-Infinity"),
+        ("numeric", "99999999999999999999.9999999999999999995", "not a decimal128"),
+        ("numeric(1000,900)", "1e90", "not a decimal128"),
         ("int[]", "{{1,2},{3,4}}", "an array of several dimensions"),
     ],
 )

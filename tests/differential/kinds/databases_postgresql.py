@@ -371,7 +371,7 @@ class Kind:
         column = _quoted(name)
         base = kind.removeprefix("_")
         asked = FAMILIES.get(base, "c::text")
-        infinite = {"date": "NOT isfinite(c)", "numeric": "c::text IN ('NaN', 'Infinity', '-Infinity')"}
+        infinite = {"date": "NOT isfinite(c)", "numeric": "coalesce(abs(round(c, 18)) >= 1e20, false)"}
         infinite |= dict.fromkeys(("timestamp", "timestamptz"), "NOT isfinite(c)")
         beyond = infinite.get(base, "false")
         if (
@@ -383,7 +383,8 @@ class Kind:
             beyond = f"coalesce(array_ndims({column}), 1) > 1 OR EXISTS (SELECT 1 FROM unnest({column}) AS u(c) WHERE {beyond})"
             asked = f"CASE WHEN {column} IS NOT NULL THEN coalesce({each}, '{{}}') END"
         else:
-            digits = f"{column}::numeric(38,18)" if self._is_unbounded(name) else column
+            fitting = f"(CASE WHEN abs(round({column}, 18)) < 1e20 THEN {column} END)::numeric(38,18)"
+            digits = fitting if self._is_unbounded(name) else column
             asked, beyond = re.sub(r"\bc\b", digits, asked), re.sub(r"\bc\b", column, beyond)
         rows = self.client.execute(f"SELECT {asked}, {beyond} FROM theirs".replace("%", "%%")).fetchall()
         if any(bad for _, bad in rows):

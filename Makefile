@@ -97,7 +97,7 @@ fuzz: setup ## try bytes by chance on all that parses foreign bytes; SECS=600 TA
 differential: setup ## compare each shortcut with Spark or the library that it replaces, on random data; SECS=600 SEED=7 ARGS="--kind sql"
 	@PYTHONPATH=. $(BIN)/python -m tests.differential --secs $(or $(SECS),600) $(SEED:%=--seed %) $(ARGS)
 
-differential-faults: setup ## make deliberate faults in translators, casts and decoders, in a copy, and count those that the differential tester notices; SEED=1
+differential-faults: setup ## make deliberate faults in translators, casts, decoders and databases, in a copy, and count those that the differential tester notices; SEED=1
 	@PYTHONPATH=. $(BIN)/python -m tests.differential.faults $(SEED:%=--seed %) --document docs/reliability/deliberate-faults.md $(ARGS)
 
 bench: setup .tools/bin/versitygw ## all that docs/performance.md shows, measured anew: about four hours on a machine that does nothing else

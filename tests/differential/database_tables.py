@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from random import Random
 from typing import Any
 
 import pyarrow as pa
 
+from gluepot.connectors.jdbc.settings import RangePartitions
 from tests.differential import cast_values
 
 Make = Callable[[Random], Any]
@@ -62,6 +64,7 @@ class Table:
         mode: `append`, `overwrite` or `upsert`.
         rows: the rows, with None for null.
         cuts: the rows as they are cut into writes, tasks and batches.
+        has_nullable_keys: whether the key is a unique index that takes nulls, instead of the primary key.
     """
 
     columns: Sequence[Column]
@@ -69,6 +72,12 @@ class Table:
     mode: str
     rows: list[dict[str, Any]]
     cuts: list[list[list[pa.RecordBatch]]] = field(default_factory=list)
+    has_nullable_keys: bool = False
+
+    @property
+    def has_null_key(self) -> bool:
+        """Whether a row has a null in its key."""
+        return any(row[key] is None for row in self.rows for key in self.keys)
 
     @property
     def keys(self) -> list[str]:
@@ -77,12 +86,17 @@ class Table:
     def definition(self, quoted: Callable[[str], str]) -> str:
         """The columns in a CREATE TABLE statement."""
         parts = [
-            f"{quoted(one.name)} {one.declared}{' NOT NULL' if one.is_key else _DEFAULTS.get(one.declared.lower(), '')}"
+            f"{quoted(one.name)} {one.declared}{self._needs_value if one.is_key else _DEFAULTS.get(one.declared.lower(), '')}"
             for one in self.columns
         ]
         if self.keys:
-            parts.append(f"PRIMARY KEY ({', '.join(map(quoted, self.keys))})")
+            index = "UNIQUE" if self.has_nullable_keys else "PRIMARY KEY"
+            parts.append(f"{index} ({', '.join(map(quoted, self.keys))})")
         return ", ".join([*parts, *self.more])
+
+    @property
+    def _needs_value(self) -> str:
+        return "" if self.has_nullable_keys else " NOT NULL"
 
     def __str__(self) -> str:
         columns = ", ".join(f"{one.name} {one.declared} from {one.form.arrow}" for one in self.columns)
@@ -92,22 +106,96 @@ class Table:
 
 
 def random_table(
-    random: Random, types: Mapping[str, Sequence[Form]], keys: Sequence[str], more: Sequence[str]
+    random: Random,
+    types: Mapping[str, Sequence[Form]],
+    keys: Sequence[str],
+    more: Sequence[str],
+    *,
+    has_loose_keys: bool = False,
 ) -> Table:
-    """Return a table with random columns and rows, the rows not cut yet."""
+    """Return a table with random columns and rows, the rows not cut yet.
+
+    Args:
+        random: the source of chance.
+        types: types of columns, with the forms of their values; the first one fits the type.
+        keys: types of keys.
+        more: definitions of other columns.
+        has_loose_keys: whether keys have values of any form, and sometimes nulls, in an upsert.
+    """
     mode = random.choice(["append", "overwrite", "upsert"])
     key_count = random.choice([1, 1, 2]) if mode == "upsert" else random.choice([0, 1])
     names = _names(random)
-    columns = [_column(random, next(names), random.choice(keys), types, is_key=True) for _ in range(key_count)]
-    columns += [_column(random, next(names), random.choice([*types]), types) for _ in range(random.randint(1, 4))]
-    rows = []
+    is_loose = has_loose_keys and mode == "upsert"
+    columns = [
+        Column(name, declared := random.choice(keys), random.choice(types[declared][: None if is_loose else 1]), True)
+        for name in islice(names, key_count)
+    ]
+    pairs = [(declared, form) for declared, forms in types.items() for form in forms]
+    columns += [Column(name, *random.choice(pairs)) for name in islice(names, random.randint(1, 4))]
+    has_nullable_keys = is_loose and random.random() < 0.25
+    rows: list[dict[str, Any]] = []
     for _ in range(random.choice([1, 2, 3, 6])):
         row = {one.name: None if random.random() < 0.3 else one.form.make(random) for one in columns}
-        rows.append({**row, **{one.name: one.form.make(random) for one in columns if one.is_key}})
+        lacks_key = has_nullable_keys and random.random() < 0.2
+        rows.append(
+            {**row, **{one.name: None if lacks_key else one.form.make(random) for one in columns if one.is_key}}
+        )
     for _ in range(random.randrange(4) if mode == "upsert" else 0):
         source = random.choice(rows)
         rows.append({**random.choice(rows), **{one.name: source[one.name] for one in columns if one.is_key}})
-    return Table(columns, random.sample(more, random.randrange(len(more) + 1)), mode, rows)
+    # A type that does not fit is refused only where a value shows it.
+    columns = [
+        one if any(row[one.name] is not None for row in rows) else replace(one, form=types[one.declared][0])
+        for one in columns
+    ]
+    chosen = random.sample(more, random.randrange(len(more) + 1))
+    return Table(columns, chosen, mode, rows, has_nullable_keys=has_nullable_keys)
+
+
+def new_table(random: Random, declared: Mapping[Form, str], text: str) -> tuple[Table, Table | None]:
+    """Return a table that is not there before the write, and perhaps rows of the same columns with other types.
+
+    Args:
+        random: the source of chance.
+        declared: the type that a new column gets for each form.
+        text: the type of a column with values of several types.
+    """
+    names = list(islice(_names(random), random.randint(1, 3)))
+    tables = [_with_values(random, names, declared, random.choice(["append", "overwrite"]))]
+    if random.random() < 0.5:
+        return tables[0], None
+    other = _with_values(random, names, declared, "append")
+    types = [
+        one.declared if one.declared == another.declared else text
+        for one, another in zip(tables[0].columns, other.columns, strict=True)
+    ]
+    both = [
+        replace(
+            table, columns=[replace(one, declared=type_of) for one, type_of in zip(table.columns, types, strict=True)]
+        )
+        for table in (tables[0], other)
+    ]
+    return both[0], both[1]
+
+
+def _with_values(random: Random, names: Sequence[str], declared: Mapping[Form, str], mode: str) -> Table:
+    forms = [random.choice([*declared]) for _ in names]
+    columns = [Column(name, declared[form], form) for name, form in zip(names, forms, strict=True)]
+    rows = [{one.name: one.form.make(random) for one in columns} for _ in range(random.choice([1, 2, 4]))]
+    for row in rows[1:]:
+        row.update({name: None for name in names if random.random() < 0.3})
+    return Table(columns, [], mode, rows)
+
+
+def cut_of_both(random: Random, first: Table, second: Table | None) -> list[list[pa.RecordBatch]]:
+    """Return the rows of a new table as one write, those of the other types in tasks of their own."""
+    return [task for table in (first, second) if table for task in cut(random, table, most_writes=1)[0]]
+
+
+def range_of(random: Random, column: str) -> RangePartitions:
+    """Return a division of numbers between -6 and 6, or about as many."""
+    lower = random.randint(-6, 3)
+    return RangePartitions(column, lower, lower + random.randint(1, 9), random.choice([2, 3, 5]))
 
 
 def cut(random: Random, table: Table, *, most_writes: int = 3) -> list[list[list[pa.RecordBatch]]]:
@@ -148,12 +236,6 @@ def _names(random: Random) -> Iterator[str]:
     yield from given
 
 
-def _column(
-    random: Random, name: str, declared: str, types: Mapping[str, Sequence[Form]], is_key: bool = False
-) -> Column:
-    return Column(name, declared, random.choice(types[declared][: 1 if is_key else None]), is_key)
-
-
 def texts(*values: str, wrong: str = "") -> Form:
     """Texts that the server reads, and rarely one that it refuses."""
     return Form(pa.string(), "", lambda random: wrong if wrong and random.random() < 0.04 else random.choice(values))
@@ -168,6 +250,11 @@ def word(most: int) -> Make:
         return "".join(random.choice(letters) for _ in range(length))
 
     return make
+
+
+def long_word(random: Random) -> str:
+    """Make a text, sometimes one of thousands of letters."""
+    return word(9)(random) * (1 if random.random() < 0.7 else 700)
 
 
 def one_of(*values: Any) -> Make:

@@ -176,6 +176,15 @@ def test_a_type_that_postgresql_does_not_assign_is_refused(postgres, declared, v
         postgres.write("t", batch({"c": value}))
 
 
+@pytest.mark.parametrize(("declared", "key"), [("uuid", 7), ("int[]", 7)])
+def test_a_key_of_a_type_that_its_column_does_not_take_is_named(postgres, declared, key):
+    postgres.sql(f"CREATE TABLE t (k {declared} PRIMARY KEY, v int)")
+    with pytest.raises(
+        ConfigError, match=r"Column k of public\.t is of type .* which PostgreSQL does not assign to it"
+    ):
+        postgres.write("t", batch({"k": key, "v": 1}), upsertKeys="k")
+
+
 @pytest.mark.parametrize(
     ("declared", "keys"),
     [
@@ -219,6 +228,10 @@ def test_an_upsert_without_a_value_in_its_key_is_refused(postgres):
         ("date[]", "{2024-01-01,-infinity}", "'-infinity'"),
         ("timestamptz[]", "{infinity}", "'infinity'"),
         ("numeric(9,2)", "NaN", "not a decimal128"),
+        ("numeric", "1e22", "not a decimal128.*10000000000000000000000"),
+        ("numeric", "-Infinity", "not a decimal128.*-Infinity"),
+        ("numeric", "99999999999999999999.9999999999999999995", "not a decimal128"),
+        ("numeric(1000,900)", "1e90", "not a decimal128"),
         ("int[]", "{{1,2},{3,4}}", "an array of several dimensions"),
     ],
 )

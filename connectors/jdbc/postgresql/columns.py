@@ -77,7 +77,13 @@ class Column:
         name = quoted(self.name)
         if self.type == "numeric":
             precision, scale = self._digits
-            return f"{name}::numeric({precision},{scale})::text AS {name}"
+            text = f"{name}::numeric({precision},{scale})::text"
+            if self._is_bounded:
+                return f"{text} AS {name}"
+            # The server's error for a larger number would name neither column nor value; `typed` names both. With the
+            # space it is no number for Arrow, which reads some texts of very many digits as another number.
+            fits = f"abs(round({name}, {scale})) < 1e{precision - scale}"
+            return f"CASE WHEN {fits} THEN {text} ELSE {name}::text || ' ' END AS {name}"
         return name if self.type in _ARROW or self.type in _LISTS else f"{name}::text AS {name}"
 
     @property
@@ -86,9 +92,18 @@ class Column:
         return f"coalesce(array_ndims({quoted(self.name)}) > 1, false)"
 
     @property
+    def _declared(self) -> tuple[int, int]:
+        return (self.typmod - 4) >> 16 & 0xFFFF, (self.typmod - 4) & 0x7FF
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether a decimal has all digits of the type."""
+        precision, scale = self._declared
+        return self.typmod >= 0 and 0 <= scale <= precision <= _WIDEST[0]
+
+    @property
     def _digits(self) -> tuple[int, int]:
-        precision, scale = (self.typmod - 4) >> 16 & 0xFFFF, (self.typmod - 4) & 0x7FF
-        return (precision, scale) if self.typmod >= 0 and 0 <= scale <= precision <= _WIDEST[0] else _WIDEST
+        return self._declared if self._is_bounded else _WIDEST
 
 
 def columns_of(schema: pa.Schema) -> tuple[Column, ...]:

@@ -97,11 +97,12 @@ def require_unchanged_keys(session: Session, moved: Moved, keys: Sequence[str]) 
     become one row.
 
     Raises:
-        ConfigError: a row has no key, or the column of its key rounds or cuts the value.
+        ConfigError: a row has no key, or the column of its key takes no such value, or rounds or cuts it.
     """
     for one in moved.staged:
         for field in keys:
             column, kind = moved.fields[field], one.encoding["types"].get(field)
+            moved.value(field, one)  # refuses a type that the column does not take
             name = quoted(field)
             if not column.needs_value:
                 lacking = "" if kind is None else f" WHERE {name} IS NULL"

@@ -55,6 +55,8 @@ _ESCAPE = "\\"
 _ASCII = "[\\x00-\\x7F]*"
 # Whole numbers of so many digits are the same as floating-point numbers.
 _DOUBLE_DIGITS = 15
+# Doubles of 32 bits before the point are closer together than half a unit of this place.
+_SAFE_SCALE = 6
 # Java prints every number with so few digits after the point without an exponent.
 _PLAIN_SCALE = 6
 # Spark changes the sign of a decimal with Scala's decimals, which have so many digits.
@@ -220,11 +222,28 @@ def _decimal_cast(given: Value, wanted: str, *, blanks_are_null: bool) -> Value:
     match wanted:
         case "double" if digits(given.kind)[0] <= _DOUBLE_DIGITS:
             return cast(given.sql, wanted)
-        case "byte" | "short" | "integer" | "long":
+        case "long":
             return cast(f"trunc({given.sql})", wanted)
+        case "byte" | "short" | "integer":
+            return _decimal_integer(given, wanted)
         case "string":
             return _decimal_text(given)
     raise NotTranslated(f"Cast from {given.kind} to {wanted}")
+
+
+def _decimal_integer(given: Value, wanted: str) -> Value:
+    """Return a decimal without its fraction.
+
+    With ANSI, Spark takes a decimal of many digits for the nearest double first, so 0.99999999999999999999 becomes 1.
+    JSON of a plan does not say whether a cast is ANSI's.
+    """
+    precision, scale = digits(given.kind)
+    whole = cast(f"trunc({given.sql})", wanted)
+    if precision <= _DOUBLE_DIGITS or scale <= _SAFE_SCALE:
+        return whole
+    rounded = f"CAST({given.sql} AS DECIMAL({MOST_DIGITS},{_SAFE_SCALE}))"
+    is_plain = f"coalesce(trunc({given.sql}) = trunc({rounded}), true)"
+    return Value(guarded(is_plain, whole.sql, sql_type(wanted)), wanted)
 
 
 def _decimal_text(given: Value) -> Value:

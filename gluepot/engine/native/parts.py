@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from gluepot.core.duckdb_sql import quoted_text
 from gluepot.engine.native.types import MOST_DIGITS, NotTranslated, Value, digits, is_compared, sql_type
 
+# Java prints it in place of bytes that are not valid UTF-8, which a string of Spark may have.
+_REPLACEMENT = "\ufffd"
+
 
 def text(value: str) -> str:
     """Return a text as a literal of SQL.
 
     Raises:
-        NotTranslated: DuckDB's SQL cannot hold it.
+        NotTranslated: DuckDB's SQL cannot hold it, or the plan's JSON may not have the literal's own bytes.
     """
     if "\0" in value:
         raise NotTranslated("NUL")
+    if _REPLACEMENT in value:
+        raise NotTranslated("invalid UTF-8")
     return quoted_text(value)
 
 

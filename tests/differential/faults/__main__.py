@@ -1,4 +1,4 @@
-"""Tries each fault of faults.toml in a copy of the tree, and counts those that the differential tester notices.
+"""Tries each fault of the lists in a copy of the tree, and counts those that the differential tester notices.
 
     python -m tests.differential.faults --secs 600 --seed 1 --report build/differential-faults.json
 
@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -24,13 +25,13 @@ from tests.differential.faults.report import BEGIN, as_markdown
 from tests.differential.faults.trial import Trials
 
 
-def _tried(trials: Trials, fault: Fault, options: argparse.Namespace) -> dict[str, Any]:
+def _tried(trials: Trials, fault: Fault, options: argparse.Namespace, commit: str) -> dict[str, Any]:
     verdict = trials.verdict(fault, options.seed, options.secs)
     print(
         f"{verdict.by or 'NOT NOTICED'}, {verdict.secs:.0f} s, seed {verdict.seed}: {fault.name}\n{verdict.shown}",
         flush=True,
     )
-    return {**asdict(fault), **asdict(verdict)}
+    return {**asdict(fault), **asdict(verdict), "commit": commit}
 
 
 def main(arguments: list[str]) -> int:
@@ -54,7 +55,7 @@ def main(arguments: list[str]) -> int:
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "seed": options.seed,
         "most_secs": options.secs,
-        "listed": len(faults()),
+        "listed": Counter(fault.part for fault in faults()),
         "commit": subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip(),
     }
     options.report.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +67,7 @@ def main(arguments: list[str]) -> int:
     ]
     with tempfile.TemporaryDirectory(prefix="differential-faults-") as folder, closing(Trials(Path(folder))) as trials:
         for fault in chosen:
-            known[fault.name] = _tried(trials, fault, options)
+            known[fault.name] = _tried(trials, fault, options, report["commit"])
             report["faults"] = [known[one.name] for one in faults() if one.name in known]
             options.report.write_text(json.dumps(report, indent=1) + "\n")
     print(as_markdown(report))

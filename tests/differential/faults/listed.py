@@ -1,4 +1,4 @@
-"""The list of deliberate faults."""
+"""The lists of deliberate faults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-_LIST = Path(__file__).with_name("faults.toml")
+# Each list of faults, with what its faults are in.
+LISTS = {
+    "faults.toml": "translators, casts and decoders",
+    "databases.toml": "databases and fitting",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class Fault:
         file: the file, from the root of the repository.
         old: a text that occurs once in the file.
         new: what stands there in the wrong version.
+        part: what the faults of its list are in.
     """
 
     name: str
@@ -28,6 +33,7 @@ class Fault:
     file: str
     old: str
     new: str
+    part: str
 
     def applied(self, text: str) -> str:
         """Return the wrong version of the text of the file.
@@ -39,11 +45,15 @@ class Fault:
         if count != 1:
             raise ValueError(
                 f"The fault '{self.name}' replaces a text that occurs {count} times in {self.file}; correct its `old` in"
-                " faults.toml."
+                " the list."
             )
         return text.replace(self.old, self.new)
 
 
 def faults() -> Sequence[Fault]:
-    """Return all faults."""
-    return [Fault(**one) for one in tomllib.loads(_LIST.read_text())["fault"]]
+    """Return the faults of all lists."""
+    return [
+        Fault(**each, part=part)
+        for name, part in LISTS.items()
+        for each in tomllib.loads(Path(__file__).with_name(name).read_text())["fault"]
+    ]

@@ -23,7 +23,7 @@ import psutil
 from tests.differential.faults.lane import END
 from tests.differential.faults.listed import ROOT, Fault
 
-_COPIED = ("awsglue", "awsgluedq", "awsglueml", "connectors", "gluepot", "streaming", "studio", "tests")
+_COPIED = ("awsglue", "awsgluedq", "awsglueml", "connectors", "deploy", "gluepot", "streaming", "studio", "tests")
 _COMPILER = ("-O2", "-std=c11", "-shared", "-fPIC")
 # Kinds whose rounds all need Spark; it is started once for them.
 _WITH_SPARK = ("casts", "predicates", "sql")
@@ -124,7 +124,10 @@ class Trials:
         run = self._run(kind, seed, _MOST_SECS_OF_ROUND, "--rounds", "1")
         if run.code is None:
             raise RuntimeError(f"The round {seed} of {kind} takes the right version more than {_MOST_SECS_OF_ROUND} s.")
-        return run.noticed(kind) is not None
+        seen = run.noticed(kind)
+        if seen and seen[0] == "error":
+            raise RuntimeError(f"The round {seed} of {kind} fails with the right version:\n{run.output[-2000:]}")
+        return seen is not None
 
     @contextmanager
     def _wrong(self, fault: Fault) -> Iterator[None]:

@@ -240,6 +240,7 @@ def _faults(case: _Case, writes: Sequence[Write]) -> list[tuple[str, str]]:
         for record in (record for task in write for record in task):
             expected[record["id"]] = {name: _stored(value, name, known) for name, value in record.items()}
     faults = [] if table.spark_can_merge() else [("files that Spark does not merge", "one table")]
+    faults += _misnamed(table, writes)
     for name, reader in case.readers.items():
         try:
             actual = _rows(table, reader)
@@ -262,6 +263,46 @@ def _differences(
             wanted = [] if value is None else [canonical(value)]
             if values != wanted and not (name == "mixed" and _is_untyped(value) and not values):
                 yield f"{number}.{name} {values}", f"{number}.{name} {wanted}"
+
+
+def _misnamed(table: Table, writes: Sequence[Write]) -> Iterator[tuple[str, str]]:
+    """Yield fields in lower case that have lost their name to one that came with them and differs by case."""
+    together: dict[str, set[str]] = {}  # the fields that came with each field, in one task
+    for write in writes:
+        typed = {
+            path.rstrip("=")
+            for task in write
+            for record in task
+            for name in record
+            for path in _typed(record[name], name)
+        }
+        named = {path for task in write for record in task for name in record for path in _named(record[name], name)}
+        new = named - set(together)
+        together |= {path: typed & new if len(write) == 1 else set() for path in new}
+    for path, stored in _stored_names(table):
+        others = {one for one in together.get(path, ()) if one.lower() == path.lower()}
+        name = path.rpartition(".")[2]
+        if len(others) > 1 and path in others and name == name.lower() and stored != name:
+            yield f"{path} is called {stored}", f"{path} keeps its name"
+
+
+def _named(value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of all fields, with values or without."""
+    yield path
+    for one in value if isinstance(value, list) else ():
+        yield from _named(one, f"{path}[]")
+    for name, field in value.items() if isinstance(value, dict) else ():
+        yield from _named(field, f"{path}.{name}")
+
+
+def _stored_names(table: Table) -> Iterator[tuple[str, str]]:
+    """Yield the path of each field and its name in the files."""
+    layout = Layout.folded(table.history)
+    for origin in {column.origin for column in layout.columns}:
+        if (column := layout.plain(origin)) is not None:
+            yield origin, column.name
+            for path, stored in column.names:
+                yield origin + "".join(one if one == "[]" else f".{one}" for one in path), stored
 
 
 def _by_duckdb(table: Table) -> Iterable[Mapping[str, Any]]:

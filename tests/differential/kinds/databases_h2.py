@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from random import Random
@@ -23,14 +24,18 @@ from tests.differential.database_tables import (
     Table,
     amount,
     cut,
+    cut_of_both,
     day,
     document,
     json_text,
+    long_word,
     moment,
+    new_table,
     number,
     of_list,
     one_of,
     random_table,
+    range_of,
     small,
     texts,
     whole,
@@ -72,7 +77,13 @@ TYPES: dict[str, list[Form]] = {
     "TIME(0)": [texts("10:00:00", "23:59:59", wrong="25:00:00")],
     "UUID": [texts("6e8bc430-9c3a-11d9-9669-0800200c9a66", wrong="x")],
 }
-KEYS = ("INT", "BIGINT", "VARCHAR(30)", "DATE", "DECIMAL(10,2)", "TIMESTAMP(6)", "CHAR(3)")
+KEYS = ("INT", "BIGINT", "VARCHAR(30)", "DATE", "DECIMAL(10,2)", "TIMESTAMP(6)", "TIMESTAMP(3)", "CHAR(3)")
+# The type that a new column gets for values of each form.
+NEW = {
+    TINY: "SMALLINT", SHORT: "SMALLINT", INT: "INTEGER", LONG: "BIGINT", DOUBLE: "DOUBLE PRECISION",
+    MONEY: "DECIMAL(10,2)", FINE: "DECIMAL(20,6)", BOOL: "BOOLEAN", DAY: "DATE", MOMENT: "TIMESTAMP(6)",
+    Form(pa.string(), "", long_word): "VARCHAR",
+}  # fmt: skip
 MORE = ("d1 VARCHAR(9) DEFAULT 'open'", "d2 INT DEFAULT 7 NOT NULL", "g1 INT GENERATED ALWAYS AS (1 + 1)")
 
 
@@ -103,11 +114,34 @@ class Kind:
             for name in ("OURS", "THEIRS"):
                 database.sql(f"DROP TABLE IF EXISTS {name}", f"CREATE TABLE {name} ({definition})")
             self._compare(random, world, database, table, result)
+        for _ in range(2 if mode == "Regular" else 0):
+            self._compare_new(random, world, database, result)
         return result
+
+    def _compare_new(self, random: Random, world: World, database: H2Database, result: Round) -> None:
+        """Write to a table that is not there, and compare with one that has the types which are documented."""
+        database.sql("DROP TABLE IF EXISTS OURS", "DROP TABLE IF EXISTS THEIRS")
+        table, _ = new_table(random, NEW, "VARCHAR")
+        declared = {one.form: NEW[one.form] for one in table.columns}
+        table.columns = [replace(one, declared=declared[one.form]) for one in table.columns]
+        database.sql(f"CREATE TABLE THEIRS ({table.definition(_quoted)})")
+        wanted = _inserted(database, table)
+        options = {**database.options, "dbtable": "OURS", "mode": "append", "redshiftTmpDir": str(world.folder)}
+        ours: Any
+        try:
+            write(options, *cut_of_both(random, table, None))
+            ours = (_types(database, "OURS"), _rows(database, table, "OURS"))
+        except EtlError as error:
+            ours = str(error)
+        if ours != (both := (_types(database, "THEIRS"), wanted)):
+            explained = OLD_DATES if any(map(_is_old, (one for row in table.rows for one in row.values()))) else ""
+            result.differences.append(Difference(f"new table {table}", str(ours), str(both), explained))
 
     def _compare(self, random: Random, world: World, database: H2Database, table: Table, result: Round) -> None:
         spark = world.spark()  # writes need it, too
         wanted = _inserted(database, table)
+        if table.mode == "upsert" and _changes_keys(table):
+            wanted = None
         is_refused = wanted is None
         table.cuts = cut(random, table, most_writes=1 if is_refused else 2)
         options = {**database.options, "dbtable": "OURS", "mode": table.mode, "redshiftTmpDir": str(world.folder)}
@@ -128,14 +162,32 @@ class Kind:
         column = random.choice([one for one in table.columns if one.declared != "CLOB"] or [table.columns[0]])
         settings = JdbcReadSettings.from_glue({**database.options, "dbtable": "THEIRS"})
         assert isinstance(settings.relation, Named)
+        ranges = [range_of(random, one.name) for one in table.columns if one.declared in {"INT", "SMALLINT", "BIGINT"}]
         option = random.choice(
-            [HashPartitions(column.name, None, 3), HashPartitions(None, _quoted(column.name), random.choice([1, 3]))]
+            [
+                HashPartitions(column.name, None, 3),
+                HashPartitions(None, _quoted(column.name), random.choice([1, 3])),
+                *ranges[:1],
+            ]
         )
         cuts = [one.render(str) for one in SparkRelation.open(spark, settings).cuts(option)] or ["1 = 1"]
         counts = [database.sql(f"SELECT COUNT(*) FROM THEIRS WHERE {one}") for one in cuts]
         every = int(str(database.sql("SELECT COUNT(*) FROM THEIRS")[0][0]))
         if sum(int(str(count)) for ((count,),) in counts) != every:
             result.differences.append(Difference(f"parts by {option} of {column.declared}", str(counts), str(every)))
+
+
+def _changes_keys(table: Table) -> bool:
+    """Return whether the column of a key rounds a value; two keys could become one."""
+    rounded = [one.name for one in table.columns if one.is_key and one.declared == "TIMESTAMP(3)"]
+    return any(row[name].microsecond % 1000 for row in table.rows for name in rounded)
+
+
+def _types(database: H2Database, name: str) -> Any:
+    return database.sql(
+        "SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION"
+        f" FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = '{name}' ORDER BY COLUMN_NAME"
+    )
 
 
 def _is_old(value: Any) -> bool:

@@ -8,12 +8,14 @@ from contextlib import ExitStack
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pymysql
 
 from gluepot.connectors.jdbc.dialect import dialect_of
 from gluepot.connectors.jdbc.mysql.columns import quoted
-from gluepot.connectors.jdbc.plan import hash_cuts
+from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts
+from gluepot.connectors.jdbc.sql import sql
 from gluepot.core.errors import EtlError
 from gluepot.core.sockets import LOOPBACK
 from tests.database_writes import write
@@ -24,14 +26,18 @@ from tests.differential.database_tables import (
     Table,
     amount,
     cut,
+    cut_of_both,
     day,
     document,
     json_text,
+    long_word,
     moment,
+    new_table,
     number,
     of_list,
     one_of,
     random_table,
+    range_of,
     small,
     texts,
     whole,
@@ -50,6 +56,18 @@ FINE = Form(pa.decimal128(20, 6), "DECIMAL(20,6)", amount(9, 6))
 BOOL = Form(pa.bool_(), "", one_of(True, False))
 BYTES = Form(pa.binary(), "", lambda random: random.randbytes(random.randrange(5)))
 DAY, MOMENT = Form(pa.date32(), "DATE", day), Form(US, "DATETIME(6)", moment)
+
+
+def single(value: float) -> float:
+    """Return the double with the digits that a single precision number has."""
+    return float(str(np.float32(value)))
+
+
+REAL = Form(pa.float32(), "DOUBLE", one_of(0.5, -1.25, 2.0**100, 0.0, 3.0, 16777216.0), single)
+TENTH = Form(pa.float32(), "DOUBLE", lambda random: float(np.float32(random.randint(-99, 99) / 10)), single)
+# MySQL's dates end with the year 9999.
+FAR_DAYS = {2_932_896: "9999-12-31", 2_932_897: "10000-01-01", -719_162: "0001-01-01"}
+FAR_DAY = Form(pa.date32(), "", one_of(*FAR_DAYS), FAR_DAYS.__getitem__)
 NUMBERS = texts("1", "-2", "30", "1e1", wrong="x")
 STRUCT = Form(DOCUMENT, "", document, json_text)
 LIST = Form(pa.list_(pa.int64()), "", of_list(whole(64)), json_text)
@@ -62,8 +80,8 @@ TYPES: dict[str, list[Form]] = {
     "bigint unsigned": [LONG, Form(pa.uint64(), "", one_of(0, 2**64 - 1))],
     "decimal(10,2)": [MONEY, INT, FINE, SMALL, NUMBERS],
     "decimal(38,18)": [FINE, LONG, MONEY],
-    "float": [SMALL, INT, MONEY],
-    "double": [DOUBLE, LONG, FINE, NUMBERS],
+    "float": [SMALL, REAL, INT, MONEY],
+    "double": [DOUBLE, REAL, TENTH, LONG, FINE, NUMBERS],
     "bit(3)": [Form(pa.int8(), "", one_of(0, 5, 7, 8))],
     "char(3)": [WORD, SHORT],
     "varchar(3)": [WORD, TINY],
@@ -71,7 +89,7 @@ TYPES: dict[str, list[Form]] = {
     "text": [Form(pa.string(), "", word(9)), LONG, STRUCT, LIST],
     "varbinary(3)": [BYTES],
     "blob": [BYTES, WORD],
-    "date": [DAY, MOMENT, texts("2024-02-29", wrong="2023-02-29")],
+    "date": [DAY, MOMENT, FAR_DAY, texts("2024-02-29", wrong="2023-02-29")],
     "datetime": [MOMENT, DAY],
     "datetime(3)": [MOMENT],
     "datetime(6)": [MOMENT, DAY, texts("2024-02-29 10:00:00.5", wrong="x")],
@@ -83,6 +101,14 @@ TYPES: dict[str, list[Form]] = {
     "json": [STRUCT, LIST, texts('{"a" : [1, null]}', wrong="{")],
 }  # fmt: skip
 KEYS = ("int", "bigint", "varchar(9)", "date", "decimal(10,2)", "datetime(6)", "char(3)", "varbinary(3)")
+# The type that a new column gets for values of each form.
+NEW = {
+    TINY: "tinyint", SHORT: "smallint", INT: "int", LONG: "bigint", REAL: "float", DOUBLE: "double",
+    MONEY: "decimal(10,2)", FINE: "decimal(20,6)", BOOL: "tinyint(1)", BYTES: "longblob", DAY: "date",
+    MOMENT: "datetime(6)", STRUCT: "json", Form(pa.string(), "", long_word): "longtext",
+}  # fmt: skip
+# Numbers that are divided by ranges and by expressions: on bounds, beyond them, between integers, and none.
+SHARED = "SELECT seq / 2 - 10 AS n FROM seq_0_to_40 UNION ALL SELECT NULL"
 MORE = (
     "d1 varchar(9) DEFAULT 'open'",
     "d2 int NOT NULL DEFAULT 7",
@@ -132,7 +158,59 @@ class Kind:
             self._insert(table)
             table.cuts = cut(random, table)
             self._compare(random, table, result)
+            self._compare_new(random, result)
+            self._compare_parts(random, result)
         return result
+
+    def _compare_new(self, random: Random, result: Round) -> None:
+        """Write to a table that is not there, and compare with one that has the types which are documented."""
+        self.client.execute("DROP TABLE IF EXISTS ours, theirs")
+        table, others = new_table(random, NEW, "longtext")
+        self.client.execute(f"CREATE TABLE theirs ({table.definition(quoted)}) CHARACTER SET utf8mb4")
+        for one in (table, others) if others else (table,):
+            self._insert(one)
+        tasks = cut_of_both(random, table, others)
+        try:
+            write({"url": self._url, "dbtable": "ours", "mode": table.mode}, *tasks)
+            ours = self._types("ours") + self._rows(table, "ours")
+        except EtlError as error:
+            ours = str(error)
+        if ours != (wanted := self._types("theirs") + self._rows(table, "theirs")):
+            result.differences.append(Difference(f"new table {table}, {others}", ours, wanted))
+
+    def _types(self, name: str) -> str:
+        self.client.execute(
+            "SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS"
+            " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s ORDER BY COLUMN_NAME",
+            [name],
+        )
+        return str(self.client.fetchall())
+
+    def _compare_parts(self, random: Random, result: Round) -> None:
+        """Divide numbers, and compare the rows of all parts with all rows."""
+        dialect, number = (
+            dialect_of("mysql"),
+            random.choice(["n", "-n", "n * 7", "FLOOR(n)", "CAST(n * 2 AS SIGNED) % 5"]),
+        )
+        count = random.randint(2, 5)
+        is_whole = "CAST" in number or "FLOOR" in number
+        bounds = range_of(random, "n")
+        cuts = random.choice(
+            [
+                range_cuts("n", bounds.lower, bounds.upper, bounds.count),
+                hash_cuts(number, count, dialect.remainder, whole=is_whole),
+            ]
+        )
+        ours: list[Any] = []
+        for one in cuts or [sql("1 = 1")]:
+            self.client.execute(f"SELECT n FROM ({SHARED}) s WHERE {one.render(str)}")
+            ours += self.client.fetchall()
+        self.client.execute(SHARED)
+        every = sorted(self.client.fetchall(), key=str)
+        if sorted(ours, key=str) != every:
+            result.differences.append(
+                Difference(f"parts by {[one.render(str) for one in cuts]}", str(ours), str(every))
+            )
 
     def _insert(self, table: Table) -> None:
         """Insert the rows one by one; a row that the server refuses is left out."""

@@ -12,7 +12,7 @@ from random import Random
 # w timestamp without zone, b condition, x binary, a array of strings, q array of integers, r struct, f float, k digit, j any type of decimals.
 FORMS: Mapping[str, str] = {
     "m": """0.25; -3.5; 0.00; 12345678901234567890.5; {m} + {m}; {m} - {m}; {m} * {m}; {m} / {m}; {m} + {i}; {m} * {h}; {m} / 7;
-        cast({m} as decimal(20,4)); cast({m} as decimal(38,18)); cast({m} as decimal(5,1)); cast({m} as {j}); cast({d} as {j}); cast({m} as {j}); round({m}, {k}); round({m}); round(m, 1);
+        cast({m} as decimal(20,4)); cast({m} as decimal(38,18)); cast({m} as decimal(5,1)); cast({m} as {j}); cast({d} as {j}); cast({m} as {j}); round({m}, {k}); round({m}); round({m}, 1);
         abs({m}); -({m}); cast({i} as decimal(14,2)); cast({l} as decimal(20,0)); cast({d} as decimal(18,3)); cast({c} as decimal(8,2));
         coalesce({m}, 0.5); if({b}, {m}, {m}); nullif({m}, {m}); case when {b} then {m} end; cast(null as decimal(6,3)); {m} * 0.1;
         ~ cast({b} as decimal(3,1)); ~ {m} % {m}; ~ floor({m}); ~ ceil({m}, 1); ~ bround({m}, 1); ~ greatest({m}, {m}); ~ try_divide({m}, {m});
@@ -68,6 +68,20 @@ FORMS: Mapping[str, str] = {
         ~ cast({s} as boolean); ~ cast({i} as boolean); ~ {s} > {i}; ~ {t} > {s}; ~ {s} collate UTF8_LCASE = {c}; ~ {s} like any ('a%', '%b'); ~ {d} in (0.1D, {d});
         {m} in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5); ~ {d} in (0,1,2,3,4,5,6,7,8,9,-0.0D,double('NaN')); ~ {z} in (timestamp'2026-01-06', timestamp'2020-01-01')""",
 }  # fmt: skip
+
+# Functions of whole numbers that a query names, with `e` for one at an edge: the translators take some and leave others.
+EDGES: Mapping[str, str] = {
+    "s": "substring({s}, {e}, {e}); substring({s}, {e}); left({s}, {e}); get({a}, {e}); try_element_at({a}, {e})",
+    "i": "get({q}, {e}); try_element_at({q}, {e}); element_at({q}, {e}); {q}[{e}]; {i} & {e}; shiftright({i}, {e}); {i} + {e}; {i} * {e}; {e} - {i}",
+    "l": "{l} & {e}; shiftright({l}, {e}); {l} * {e}; {l} - {e}",
+    "m": "round({m}, {e}); {m} + {e}; {m} * {e}; {m} / {e}; cast({e} as {j})",
+    "d": "round({d}, {e}); {d} / {e}; {d} * {e}; round({d}); {i} / {e}",
+    "t": "date_add({t}, {e}); date_sub({t}, {e})",
+    "b": "{i} = {e}; {l} in ({e}, {e}); {d} >= {e}; {m} < {e}; {i} between {e} and {e}",
+}
+# Beside the ends of the type: about none, and about the lengths of short texts and arrays. The least integer is left out:
+# Spark ends with a fault of memory for `try_element_at(array, -2147483648)`.
+_EDGES = (0, 0, 0, 1, 1, 1, -1, -1, 2, 3, 4, 5, -2, -3, 10, 31, 32, 2147483647, -2147483647)
 
 AGGREGATES = """
     sum({m}); avg({m}); min({m}); max({m}); sum({i}); sum({l}); avg({i}); count({s}); count(distinct {s}); min({t}); max({s}); min({s}); max({z}); min({w}); count(distinct {i});
@@ -137,6 +151,8 @@ class Maker:
         """Return an expression of a type."""
         if kind == "k":
             return Expression(str(self.random.randrange(4)))
+        if kind == "e":
+            return Expression(str(self.random.choice(_EDGES)))
         if kind == "j":
             precision = self.random.randint(1, 38)
             return Expression(f"decimal({precision},{self.random.randint(0, precision)})")
@@ -147,10 +163,14 @@ class Maker:
 
     def rare(self) -> tuple[str, Expression]:
         """Return an expression that is left to Spark, or may be, of columns and simple expressions; and its type."""
-        kind = self.random.choice(list(FORMS))
-        forms = [form for one in FORMS[kind].split(";") if (form := one.strip()).startswith("~")]
-        form = self.random.choice(forms or [FORMS[kind]])
+        forms = [(kind, one.strip()) for kind, text in FORMS.items() for one in text.split(";")]
+        kind, form = self.random.choice([one for one in forms if one[1].startswith("~")])
         return kind, self.of_forms(form, 1, kind)
+
+    def of_columns(self, form: str) -> Expression:
+        """Return an expression of a form with a column, or sometimes a simple literal, in each place."""
+        parts = tuple((place, self.of_type(place, 0)) for place in _PLACE.findall(form))
+        return Expression(f"({form})", parts)
 
     def of_forms(self, text: str, depth: int, kind: str = "") -> Expression:
         """Return an expression of one of some forms."""

@@ -16,7 +16,7 @@ _STRINGS = (
     "99999999999999999999", "12:30", "z" * 40,
 )  # fmt: skip
 _DOUBLES = (
-    0.0, -0.0, 1.0, -1.5, 0.1, 1.005, -2.675, 2.5, 3.5, 1e-7, 1e7, 1.0e10, 123456789.125, 1e15, 1e17, -1e19, 1e300,
+    0.0, -0.0, 0.5, -0.5, -0.3, 0.49999999999999994, 4503599627370497.5, 2147483647.5, 1.0, -1.5, 0.1, 1.005, -2.675, 2.5, 3.5, 1e-7, 1e7, 1.0e10, 123456789.125, 1e15, 1e17, -1e19, 1e300,
     5e-324, float("nan"), float("inf"), float("-inf"),
 )  # fmt: skip
 _DAYS = (-719162, -141428, -141427, -135140, -135139, -25567, -1, 0, 59, 11016, 19782, 20543, 2932896, 2932897, 3000000)
@@ -51,14 +51,52 @@ def _decimal(precision: int, scale: int, *, is_plain: bool = False) -> Callable[
         some = random.randrange(10 ** min(precision, 5))
         # As likely to have few digits as to have many.
         any_size = random.randrange(1, 10 ** random.randint(1, precision))
+        half = any_size // 10 * 10 + 5
         digits = random.choice(
-            [any_size, (some // 10 * 10 + 5) % 10**precision]
+            [any_size, half]
             if is_plain
-            else [0, 1, 5, 10**precision - 1, some, some // 10 * 10 + 5, any_size, random.randrange(10**precision)]
+            else [
+                0,
+                1,
+                5,
+                10**precision - 1,
+                some,
+                some // 10 * 10 + 5,
+                any_size,
+                half,
+                random.randrange(10**precision),
+            ]
         )
         return Decimal(random.choice([1, 1, -1]) * digits).scaleb(-scale, _CONTEXT)
 
     return value
+
+
+def decimal_of(random: Random, scale: int | None = None) -> pa.Decimal128Type:
+    """Return a type of decimals, with this scale or with any; a larger scale than precision becomes the precision."""
+    precision = random.randint(1, 38)
+    return pa.decimal128(precision, random.randint(0, precision) if scale is None else min(scale, precision))
+
+
+def decimal_sorts(precision: int, scale: int) -> tuple[Make, ...]:
+    """Return what makes decimals of a type: few digits, any number of them, halves, all nines and powers of ten."""
+
+    def of_digits(digits: Callable[[Random], int]) -> Make:
+        return lambda random: Decimal(random.choice([1, -1]) * digits(random)).scaleb(-scale, _CONTEXT)
+
+    def half(random: Random) -> int:
+        places = random.randrange(precision)
+        return (random.randrange(10 ** random.randrange(precision - places)) * 10 + 5) * 10**places
+
+    few = 10 ** min(precision, 3)
+    return (
+        of_digits(lambda random: random.randrange(few)),
+        of_digits(lambda random: random.randrange(10 ** random.randint(1, precision))),
+        of_digits(half),
+        of_digits(lambda random: 10 ** random.randint(0, precision) - 1),
+        of_digits(lambda random: 10 ** random.randrange(precision) + random.randrange(2 if precision > 1 else 1)),
+        _decimal(precision, scale),
+    )
 
 
 def _text(random: Random) -> str:
@@ -138,9 +176,8 @@ def _plain(kind: pa.DataType) -> Make | None:
 
 
 def _any_decimal(random: Random) -> tuple[pa.DataType, Make]:
-    precision = random.randint(1, 38)
-    scale = random.randint(0, precision)
-    return pa.decimal128(precision, scale), _decimal(precision, scale)
+    kind = decimal_of(random)
+    return kind, _decimal(kind.precision, kind.scale)
 
 
 def tables(random: Random) -> dict[str, pa.Table]:
@@ -158,8 +195,12 @@ def _table(random: Random, columns: dict[str, tuple[pa.DataType, Make]], key: st
         make = (name not in _KEYS and random.random() < 0.5 and _plain(kind)) or any_value
         nulls = random.choice([0, 0.2, 0.2, 0.2, 1 if random.random() < 0.1 else 0])
         values = [None if random.random() < nulls else make(random) for _ in range(rows)]
-        if pa.types.is_date32(kind) or pa.types.is_timestamp(kind):
-            made[name] = pa.array(values, pa.int32() if pa.types.is_date32(kind) else pa.int64()).cast(kind)
-        else:
-            made[name] = pa.array(values, kind)
+        made[name] = arrow(values, kind)
     return pa.table(made)
+
+
+def arrow(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """Return values as an array; dates and timestamps are numbers since 1970."""
+    if pa.types.is_date32(kind) or pa.types.is_timestamp(kind):
+        return pa.array(values, pa.int32() if pa.types.is_date32(kind) else pa.int64()).cast(kind)
+    return pa.array(values, kind)

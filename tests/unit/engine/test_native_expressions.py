@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.engine.native.expressions import EXPRESSIONS, literal_of
+from gluepot.engine.native.expressions import EXPRESSIONS, in_set, literal_of
 from gluepot.engine.native.parts import quotient
 from gluepot.engine.native.types import NotTranslated, Value
 
@@ -188,3 +188,34 @@ def test_nulls_stay_null(answer, name):
 def test_expressions_that_only_spark_can_compute(name, values, fields):
     with pytest.raises(NotTranslated):
         EXPRESSIONS[name](fields, values)
+
+
+def test_a_text_that_may_stand_for_invalid_utf_8_is_left_to_spark():
+    for translate in (
+        lambda: literal("\ufffd", "string"),
+        lambda: literal_of(["a", "b\ufffd"], '["string"]'),
+        lambda: in_set(Value("s", "string"), ["a", "\ufffd"]),
+    ):
+        with pytest.raises(NotTranslated, match="UTF-8"):
+            translate()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "wanted"),
+    [
+        ("0.9999999999999999999", "decimal(38,19)", None),
+        ("-999999.99999999999999", "decimal(20,14)", None),
+        ("999999.9999", "decimal(20,4)", 999999),
+        ("-2.5", "decimal(38,19)", -2),
+        ("0.99999999999999", "decimal(14,14)", 0),
+    ],
+)
+def test_a_decimal_of_many_digits_that_is_nearly_an_integer_becomes_one_in_spark_alone(answer, number, kind, wanted):
+    for integer in ("byte", "short", "integer"):
+        if integer == "integer" or abs(Decimal(number)) < 100:
+            sql = of("Cast", literal(number, kind), dataType=integer).sql
+            if wanted is None:
+                with pytest.raises(duckdb.Error, match="read by Spark"):
+                    answer(sql)
+            else:
+                assert answer(sql) == wanted

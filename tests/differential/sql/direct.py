@@ -1,0 +1,147 @@
+"""Queries that ask functions directly, of columns whose values are all of one sort.
+
+A random query hides much: its functions seldom get values for which they are special, and one value that the shortcut
+leaves to Spark decides the query. So these ask a few functions of plain columns, over all rows or few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from random import Random
+
+import pyarrow as pa
+
+from tests.differential.sql.expressions import AGGREGATES, EDGES, FORMS, WINDOWS, Expression, Maker
+from tests.differential.sql.queries import Query
+from tests.differential.sql.tables import Make, T, U, arrow, decimal_of, decimal_sorts
+
+NAME = "e"
+_ROWS = 24
+_NULLS = 0.1
+# How many columns of each type. There are more of types whose functions differ by precision, scale or place of digits.
+_COUNTS = {"m": 6, "d": 4, "i": 3, "l": 2, "s": 3, "t": 2, "b": 2} | dict.fromkeys("hcgzwxfaqrp", 1)
+# The scales of the decimals: none, of money, the most that Java prints without an exponent, one more, all and any.
+_SCALES = (0, 2, 6, 7, 38, None)
+_NESTED = {"a": "tags", "q": "nums", "r": "r", "p": "p"}
+COLUMNS: Mapping[str, Sequence[str]] = {
+    kind: [f"{kind}_{number}" for number in range(count)] for kind, count in _COUNTS.items()
+}
+_PLACE = re.compile(r"\{(\w)\}")
+_WORDS = ("a", "abba", "ABBA", " b ", "b'ox", "a_b", "a%b", "xyz", "  ", "", "a\\b")
+_DIGITS = ("0", "7", "-4", "003", "12.5", "0.05", "-0", "2.675", "99999", "123456.789")
+
+
+def _half(random: Random) -> float:
+    """Return a number that ends with 5 at some place, such as 2.5, -0.5 or 0.00135."""
+    return (random.randrange(-1000, 1000) + 0.5) / 10 ** random.choice([0, 0, 0, 1, 2, 3, 6])
+
+
+# For each type, the sorts of values that a column may have.
+_SORTS: Mapping[str, Sequence[Make]] = {
+    "d": (
+        _half,
+        lambda random: random.uniform(-1, 1) / 10 ** random.randrange(10),
+        lambda random: float(random.randint(-20, 20)) * random.choice([1.0, -1.0]),
+        lambda random: round(random.uniform(-1000, 1000), random.randrange(6)),
+        lambda random: random.choice([1, -1]) * random.random() * 10.0 ** random.randint(-300, 300),
+        T["d"][1],
+    ),
+    **{
+        kind: (
+            lambda random: random.randint(-3, 5),
+            lambda random: random.randint(-100, 100),
+            lambda random, bits=bits: (
+                random.choice([1, -1])  # type: ignore[misc]
+                * (2 ** random.randrange(bits - 1) - random.randrange(2))
+            ),
+            T[kind][1],
+        )
+        for kind, bits in {"h": 16, "i": 32, "l": 64}.items()
+    },
+    "s": (
+        lambda random: random.choice(_WORDS),
+        lambda random: random.choice(_DIGITS),
+        lambda random: "".join(random.choice("ab _%\\") for _ in range(random.randrange(5))),
+        T["s"][1],
+    ),
+    "t": (lambda random: random.randint(-100_000, 50_000), lambda random: random.randint(19_000, 22_000), T["t"][1]),
+}
+
+
+def table(random: Random) -> pa.Table:
+    """Return the table of these queries. Each of its columns has values of one sort, and few nulls."""
+    made = {"id": pa.array(range(_ROWS), pa.int64())}
+    for kind, names in COLUMNS.items():
+        for name in names:
+            if kind == "m":
+                type_of = decimal_of(random, _SCALES[names.index(name)])
+                sorts = decimal_sorts(type_of.precision, type_of.scale)
+            else:
+                type_of, make = U[_NESTED[kind]] if kind in _NESTED else T[kind]
+                sorts = _SORTS.get(kind, (make,))
+            one = random.choice(sorts)
+            made[name] = arrow([None if random.random() < _NULLS else one(random) for _ in range(_ROWS)], type_of)
+    return pa.table(made)
+
+
+@cache
+def _forms(text: str, kind: str = "") -> Sequence[tuple[str, str]]:
+    """Return the forms with places that are not rare, each with its type, and once for each column of its first place."""
+    forms = [form.strip() for form in text.split(";")]
+    return [
+        (kind, form)
+        for form in forms
+        if not form.startswith("~") and (places := _PLACE.findall(form))
+        for _ in COLUMNS.get(places[0], "1")
+    ]
+
+
+@cache
+def _functions() -> Sequence[tuple[str, str]]:
+    return [one for kind, text in FORMS.items() for one in _forms(text, kind)]
+
+
+def direct(random: Random) -> Query:
+    """Return a query of a few functions of plain columns."""
+    maker = Maker(random, COLUMNS)
+    rows = random.choice(["", "", f" where id % 6 = {random.randrange(6)}", f" where id = {random.randrange(_ROWS)}"])
+    over = f"from {NAME}0{rows}"
+    choice = random.random()
+    if choice < 0.55:
+        return Query(f"select <items>, count(*) over () as rows {over}", {"items": _some(maker, _functions(), 16)})
+    if choice < 0.7:
+        items = _some(maker, [one for kind, text in EDGES.items() for one in _forms(text, kind)], 12)
+        return Query(f"select <items>, count(*) over () as rows {over}", {"items": items})
+    if choice < 0.85:
+        by = random.choice(["", "", " group by b_0", " group by i_0"])
+        return Query(f"select <items> {over}{by}", {"items": _some(maker, _forms(AGGREGATES), 8)})
+    windows = WINDOWS.replace("order by order", "order by id").replace(", order)", ", id)")
+    return Query(f"select <items> {over}", {"items": _some(maker, _forms(windows), 6)})
+
+
+def _some(maker: Maker, forms: Sequence[tuple[str, str]], count: int) -> tuple[tuple[str, Expression], ...]:
+    chosen = [maker.random.choice(forms) for _ in range(count)]
+    return tuple((kind, maker.of_columns(form)) for kind, form in chosen)
+
+
+def parts(asked: Query) -> Iterator[Query]:
+    """Yield the halves of a query that was not taken: one function may have decided it."""
+    items = asked.lists["items"]
+    if len(items) > 1:
+        middle = len(items) // 2
+        for some in (items[:middle], items[middle:]):
+            yield replace(asked, lists={**asked.lists, "items": some})
+
+
+Ask = Callable[[Query], bool]
+"""Compares the answers to a query, and returns whether the shortcut took it."""
+
+
+def ask(asked: Query, is_taken: Ask) -> None:
+    """Ask a query, and its parts if it is not taken."""
+    if not is_taken(asked):
+        for part in parts(asked):
+            ask(part, is_taken)

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gluepot.connectors.streams.rejects import NOWHERE
 from gluepot.engine.row_files import RowFolders, rewritten, write_rows
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import columns_of
@@ -315,7 +316,7 @@ def _row_files(
     disk = folder / "rows"
     disk.mkdir(parents=True)
     folders = RowFolders(str(disk))
-    written = [write_rows(iter(chunks), folders) for chunks in tasks]
+    written = [write_rows(iter(chunks), folders, NOWHERE.of_task(0)) for chunks in tasks]
     same = all(one.schema.equals(other, check_metadata=True) for one, other in zip(written, merged, strict=True))
     yield Check("schemas of row files", case, [one.schema for one in written], str(merged), same)
     stored = without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema

@@ -7,7 +7,6 @@ makes the records visible that the store has refused.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,10 +23,10 @@ from gluepot.connectors.files.sink.names import rejects_name
 from gluepot.connectors.files.sink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
+from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
 from gluepot.connectors.values import CommitKey, ManifestPart, Refusal, StagedFile
 from gluepot.core.errors import EtlError, PermanentError
 from gluepot.core.failpoints import reach
-from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import open_storage
 from gluepot.frames.schema import merge_schemas
 
@@ -117,29 +116,29 @@ class UnrecordedSink:
     Args:
         store: puts the documents.
         key: of the write.
+        rejects: keeps error records.
     """
 
     store: DocumentStore
     key: CommitKey
+    rejects: RejectsOfFrame = NOWHERE
 
     def write(self, chunks: Iterator[Chunk], task: int, attempt: str) -> ManifestPart:  # noqa: ARG002
-        """Put every row. Error records are left out, with a warning in the log.
+        """Put every row.
 
         Raises:
             PermanentError: the store refuses a row.
         """
-        putting, rejected = _Putting(self.store, self.key, task), Counter[str]()
-        for chunk in chunks:
-            rejected.update(error.reason for error in chunk.errors)
-            for refusal in putting.put(chunk):
-                raise PermanentError(
-                    f"{self.store.place} refuses a row: {refusal.message} Give connection_options a rejectsPath, a"
-                    " folder that keeps such rows, and start the job again."
-                )
-        if rejected:
-            configure_once()
-            get_logger(__name__).warning("records_not_written", reasons=dict(rejected), hint="rejectsPath keeps them")
-        return putting.part((), dict(rejected))
+        putting = _Putting(self.store, self.key, task)
+        with self.rejects.of_task(task) as rejects:
+            for chunk in chunks:
+                rejects.add(chunk.errors)
+                for refusal in putting.put(chunk):
+                    raise PermanentError(
+                        f"{self.store.place} refuses a row: {refusal.message} Give connection_options a rejectsPath, a"
+                        " folder that keeps such rows, and start the job again."
+                    )
+        return putting.part((), {})
 
 
 class _Putting:

@@ -80,7 +80,7 @@ def _tell(made: Plan) -> None:
 def _report(settings: FileReadSettings, made: Plan, stats: ListingStats) -> None:
     log.info("files_planned", listed=stats.files, read=len(made.files), size_bytes=made.size_bytes)
     for path in () if stats.not_descended else stats.without_files:
-        hint = "check its spelling"
+        hint = "check the path"
         if left_out := stats.hidden + stats.excluded:
             hint = f"{left_out} files are left out by exclusions, storage classes, or names that begin with _ or ."
         log.warning("no_files_found", path=path, hint=hint)

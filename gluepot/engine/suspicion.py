@@ -17,8 +17,8 @@ from gluepot.core.errors import did_you_mean
 _LEAST_RECORDS = 10
 _REMEDIES = {
     "invalid_utf8": "the files are not UTF-8; convert them, for example with iconv",
-    "malformed_csv": "look at separator, quoteChar and multiLine of format_options",
-    "malformed_json": "look at jsonPath and multiLine of format_options, and at the format",
+    "malformed_csv": "check separator, quoteChar and multiLine in format_options",
+    "malformed_json": "check the format, and jsonPath and multiLine in format_options",
 }
 
 
@@ -56,7 +56,10 @@ def _missing_fields(parts: Sequence[ManifestPart]) -> Iterator[Suspicion]:
         return
     missing = reduce(MissingFields.and_in, seen)
     for name in sorted(missing.wanted):
-        hint = did_you_mean(name, missing.names).strip() or f"the records have {', '.join(sorted(missing.names))[:200]}"
+        hint = (
+            did_you_mean(name, missing.names).strip()
+            or f"fields in the records: {', '.join(sorted(missing.names))[:200]}"
+        )
         yield Suspicion("field_not_found", name, hint)
 
 
@@ -67,8 +70,10 @@ def _default_partitions(
     rows = sum(file.rows for file in files)
     for key in partition_keys if rows else ():
         if all(f"{key}={DEFAULT_PARTITION}/" in file.final for file in files):
-            others = [name for name in names if name != key]
-            hint = did_you_mean(key, others).strip() or "every value of the key is null"
+            if key in names:
+                hint = "every row has null in this column"
+            else:
+                hint = f"no row has this column.{did_you_mean(key, names)}"
             yield Suspicion("all_rows_in_the_default_partition", key, hint, rows)
 
 
@@ -78,5 +83,5 @@ def _mostly_rejected(parts: Sequence[ManifestPart]) -> Iterator[Suspicion]:
     if refused >= _LEAST_RECORDS and refused * 2 > read:
         reason, _ = rejected.most_common(1)[0]
         yield Suspicion(
-            "most_records_rejected", reason, _REMEDIES.get(reason, "look at them with gluepot dlq"), refused
+            "most_records_rejected", reason, _REMEDIES.get(reason, "list them with `gluepot dlq list`"), refused
         )

@@ -388,7 +388,8 @@ class TableWriter:
         for one in suspicions(parts, columns, write.settings.partition_keys):
             if (known := f"{write.place} {one.event} {one.of}") not in self.targets.warned:
                 self.targets.warned.add(known)
-                log.warning(one.event, of=one.of, hint=one.hint, records=one.records, target=write.settings.path)
+                records = {"records": one.records} if one.records else {}
+                log.warning(one.event, of=one.of, hint=one.hint, target=write.settings.path, **records)
 
     def _write_documents(self, spark: SparkSession, pipeline: Pipeline, target: DocumentTarget, ctx: str) -> None:
         store, rejects_path = target.store, target.rejects_path or self.rejects_path
@@ -397,7 +398,8 @@ class TableWriter:
             self.targets.checked.add(store.place)
         folder = self.documents_path or rejects_path
         if folder is None:
-            self._put_documents(spark, pipeline, UnrecordedSink(store, self.next_write(store.place, ctx).key))
+            key = self.next_write(store.place, ctx).key
+            self._put_documents(spark, pipeline, UnrecordedSink(store, key, self.rejects.of_frame()))
             return
         root = place_of(f"{folder}/{commit.place_digest(store.place)}")
         planned = self.next_write(root, ctx)

@@ -102,13 +102,15 @@ def lines(secs: float, summary: Summary) -> Sequence[str]:
         rejected = f", {one.rejected:,} of them rejected" if one.rejected else ""
         found.append(f"{name}: {counted(one.batches, 'batch', 'batches')}, {one.records:,} records read{rejected}.")
         if one.misfits:
-            became = f"{counted(one.misfits, 'value')} became null, because the declared schema has another type"
+            became = f"{counted(one.misfits, 'value')} became null because they do not match the declared type"
             found.append(f"{name}: {became}; the log names the fields.")
     for dataset, target in sorted(summary.written.items()):
         where = url_of(dataset)
         if target.files:
             files = counted(target.files, "file")
-            found.append(f"{where}: {target.records:,} rows in {files}; see them with `gluepot table files {where}`.")
+            found.append(
+                f"{where}: {target.records:,} rows in {files}; list the files with `gluepot table files {where}`."
+            )
         else:
             found.append(f"{where}: {target.records:,} rows.")
         if target.untyped:

@@ -165,7 +165,11 @@ def test_a_partition_key_that_no_row_has_is_named_with_the_nearest_column(read, 
     write(read(put(tmp_path / "in", "a.json", MIXED)), partitionKeys=["coutnry"])
 
     warned = said()["all_rows_in_the_default_partition"]
-    assert (warned["of"], warned["hint"], warned["records"]) == ("coutnry", "Did you mean 'country'?", 20)
+    assert (warned["of"], warned["hint"], warned["records"]) == (
+        "coutnry",
+        "no row has this column. Did you mean 'country'?",
+        20,
+    )
 
 
 def test_a_mapping_of_a_field_that_no_record_has_is_named(read, write, said, tmp_path):
@@ -189,7 +193,7 @@ def test_a_file_of_another_encoding_is_named(read, write, said, tmp_path):
 def test_a_path_without_files_is_named(read, said, tmp_path):
     read(tmp_path / "missing").toDF()
 
-    assert said()["no_files_found"].items() >= {"path": str(tmp_path / "missing"), "hint": "check its spelling"}.items()
+    assert said()["no_files_found"].items() >= {"path": str(tmp_path / "missing"), "hint": "check the path"}.items()
 
 
 def test_the_columns_of_a_header_without_rows_are_known(read, glue_context, tmp_path):

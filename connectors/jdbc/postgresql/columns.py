@@ -26,7 +26,7 @@ _ARROW = {
     "name": pa.string(),
     "bytea": pa.binary(),
     "date": pa.date32(),
-    # Spark reads a time without a zone as one in the session's, which is UTC here, and Glue has one type for both.
+    # A time without a zone is one in UTC, as on Glue, which has one type for both. Spark uses the session's zone.
     "timestamp": TIMESTAMP,
     "timestamptz": TIMESTAMP,
 }

@@ -10,6 +10,7 @@ import pytest
 
 from gluepot import commit
 from gluepot.connectors.documents.sink import DocumentSink, UnrecordedSink
+from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.connectors.values import CommitKey, Manifest, Refusal
 from gluepot.core.datasets import Dataset
 from gluepot.core.errors import PermanentError, TransientError
@@ -120,7 +121,10 @@ def test_without_a_folder_a_refused_row_ends_the_write():
         UnrecordedSink(shelf, KEY).write(iter([chunk([1, -2])]), 0, "a")
 
 
-def test_without_a_folder_error_records_are_counted():
+def test_without_a_folder_error_records_are_kept_with_those_of_the_run(tmp_path):
     shelf, error = Shelf(), ErrorRecord(b"{", "malformed_json", "It is no JSON.")
-    part = UnrecordedSink(shelf, KEY).write(iter([chunk([], [error]), chunk([2])]), 0, "a")
-    assert (part.rows_out, dict(part.rejected), len(shelf.held)) == (1, {"malformed_json": 1}, 1)
+    sink = UnrecordedSink(shelf, KEY, RejectsOfFrame(str(tmp_path), "run-"))
+    part = sink.write(iter([chunk([], [error]), chunk([2])]), 0, "a")
+
+    assert (part.rows_out, dict(part.rejected), len(shelf.held)) == (1, {}, 1)
+    assert [file.name for file in tmp_path.iterdir()] == ["run-00000-000.rejects"]

@@ -30,7 +30,7 @@ def test_a_field_that_some_records_have_is_none():
 
 def test_without_a_near_name_the_columns_are_listed():
     (found,) = suspicions([part(missing=missing("x"))], [], [])
-    assert found.hint == "the records have country, id"
+    assert found.hint == "fields in the records: country, id"
 
 
 def test_rows_that_are_all_in_the_default_partition_of_a_key():
@@ -38,8 +38,10 @@ def test_rows_that_are_all_in_the_default_partition_of_a_key():
     parts = [part(files=[file(default), file(f"day=1/{default}", 7), file("_rejects/", 3, rejects=True)])]
 
     assert suspicions(parts, ["id", "country"], ["day", "coutnry"]) == [
-        Suspicion("all_rows_in_the_default_partition", "coutnry", "Did you mean 'country'?", 12)
+        Suspicion("all_rows_in_the_default_partition", "coutnry", "no row has this column. Did you mean 'country'?", 12)
     ]
+    (found,) = suspicions(parts, ["country", "coutnry"], ["coutnry"])
+    assert found.hint == "every row has null in this column"
     assert suspicions([part(files=[file(default), file("coutnry=x/")])], [], ["coutnry"]) == []
     assert suspicions([part(files=[])], [], ["coutnry"]) == []
 

@@ -52,7 +52,7 @@ def test_a_person_is_told_what_was_done_where_it_is_and_how_to_look_at_it():
 
     assert lines(75.0, summary) == [
         "orders: 1 batch, 1,500 records read, 2 of them rejected.",
-        "/data/orders: 1,498 rows in 1 file; see them with `gluepot table files /data/orders`.",
+        "/data/orders: 1,498 rows in 1 file; list the files with `gluepot table files /data/orders`.",
         "2 records rejected and kept (malformed_json 2).",
         "2 records in /data/orders; list them with `gluepot dlq list /data/orders`.",
         "Done in 75 s.",
@@ -75,7 +75,7 @@ def test_values_that_became_null_are_told():
     summary.update(replace(batch(0, 100), misfits={"price": 4, "at": 1}))
     assert lines(1.0, summary) == [
         "orders: 1 batch, 100 records read.",
-        "orders: 5 values became null, because the declared schema has another type; the log names the fields.",
+        "orders: 5 values became null because they do not match the declared type; the log names the fields.",
         "Done in 1 s.",
     ]
 
@@ -92,7 +92,7 @@ def test_a_table_of_a_database_has_no_files_to_look_at():
 
 def test_values_without_a_type_are_told_with_their_target():
     summary = Summary()
-    summary.add([Output(ORDERS, 3, files=1, untyped=2), Output(ORDERS, 1, untyped=1)])
+    summary.add([Output(ORDERS, 3, files=1, untyped=2), Output(ORDERS, 1, untyped=1)], Rejected())
     assert lines(1.0, {}, summary.written)[1:] == [
         "/data/orders: 3 values without a type, such as an empty list, became null; the log names the fields.",
         "Done in 1 s.",

@@ -93,7 +93,7 @@ def test_a_table_of_a_database_has_no_files_to_look_at():
 def test_values_without_a_type_are_told_with_their_target():
     summary = Summary()
     summary.add([Output(ORDERS, 3, files=1, untyped=2), Output(ORDERS, 1, untyped=1)], Rejected())
-    assert lines(1.0, {}, summary.written)[1:] == [
+    assert lines(1.0, summary)[1:] == [
         "/data/orders: 3 values without a type, such as an empty list, became null; the log names the fields.",
         "Done in 1 s.",
     ]

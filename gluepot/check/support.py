@@ -27,7 +27,12 @@ _COLUMNS = 100
 # Methods that only our own modules use; Glue does not have them.
 _OURS = frozenset(
     {
-        *("DynamicFrame.drop_null_fields", "DynamicFrame.known_schema", "DynamicFrame.with_step"),
+        *(
+            "DynamicFrame.drop_null_fields",
+            "DynamicFrame.known_schema",
+            "DynamicFrame.rows_for",
+            "DynamicFrame.with_step",
+        ),
         "GlueContext.empty_frame",
     }
 )

@@ -31,6 +31,7 @@ from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.session_zone import session_zone
+from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.streaming.micro_batch.frames import new_stream
 from gluepot.streaming.micro_batch.own_queries import tell_checkpoints
 from gluepot.streaming.query import session
@@ -134,7 +135,10 @@ class GlueContext(SQLContext):
                 f"Use one of {types_that(lambda one: one.reads)}.",
             )
         options = overridden(as_options(connection_options), session.current().stream_options)
-        return new_stream(self.spark_session, stream_source(connection_type, options, session_zone(self.spark_session)))
+        return new_stream(self.spark_session, stream_source(connection_type, options, self._zone()))
+
+    def _zone(self) -> TimeZone:
+        return session_zone(self.spark_session) if self.spark_session else UTC  # a check of a script has no session
 
     def create_dynamic_frame_from_options(
         self,
@@ -170,7 +174,7 @@ class GlueContext(SQLContext):
             read = batch_read(connection_type, options)
             pipeline = Pipeline(SplitInput(read.source, read.splits, read.schema))
         else:
-            pipeline = batch_frame(stream_source(connection_type, options, session_zone(self.spark_session)))
+            pipeline = batch_frame(stream_source(connection_type, options, self._zone()))
         return DynamicFrame(pipeline, self, transformation_ctx)
 
     def create_dynamic_frame_from_catalog(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -123,11 +124,12 @@ def _without_kept(
 
 
 def _records_in_tables(written: Iterable[WrittenFile]) -> Counter[int]:
-    """Return how often each rejected record is in the tables that were written."""
+    """Return how often each rejected record is in the tables that were written; some may be removed by now."""
     kept: Counter[int] = Counter()
     for file in written:
         if file.rejects:
-            kept |= Counter(_records(pq.read_table(pa.BufferReader(open_storage(file.root).get(file.path)))))
+            with suppress(FileNotFoundError):
+                kept |= Counter(_records(pq.read_table(pa.BufferReader(open_storage(file.root).get(file.path)))))
     return kept
 
 

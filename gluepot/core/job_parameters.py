@@ -58,7 +58,7 @@ KNOWN = frozenset(
 )
 """Names of Glue's parameters."""
 
-# Arguments that AWS gives to scripts, and names that scripts ask for in the spelling of Python.
+# Arguments that AWS gives to scripts.
 _OF_SCRIPTS = frozenset({"RedshiftTempDir", "WORKFLOW_NAME", "WORKFLOW_RUN_ID", "SECURITY_CONFIGURATION"})
 _NEARLY = 0.9
 

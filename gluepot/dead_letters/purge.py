@@ -44,15 +44,15 @@ def purge(folder: LetterFolder, batch_id: int | None) -> Purged:
         TransientError: a driver published at this moment.
     """
     files = [file for file in folder.files if batch_id in {None, file.batch_id}]
-    if not folder.has_manifests and all(file.is_counted for file in folder.files):
+    if not folder.has_manifests:
+        if not all(file.is_counted for file in folder.files):
+            raise ConfigError(
+                f"{folder.storage.url} has no manifests: those of the table name its files; purge the table with"
+                " --rejects instead"
+            )
         records = sum(1 for file in files for _ in letters_of(folder, file))
         folder.storage.delete([file.path for file in files])
         return Purged(len(files), records)
-    if not folder.has_manifests:
-        raise ConfigError(
-            f"{folder.storage.url} has no manifests: those of the table name its files; purge the table with"
-            " --rejects instead"
-        )
     for record in {id(file.record): file.record for file in files if file.record}.values():
         _unname(folder, record)
     folder.storage.delete(_superseded(folder))

@@ -7,6 +7,7 @@ import os
 from pyspark.sql import SparkSession
 
 from gluepot.connectors.lake import localized
+from gluepot.spark.settings import settings_of
 
 
 def use_local_catalogs(spark: SparkSession) -> None:
@@ -17,5 +18,5 @@ def use_local_catalogs(spark: SparkSession) -> None:
     Raises:
         ConfigError: Java cannot reach the database of the Data Catalog.
     """
-    for name, value in localized(spark.conf.getAll, os.environ).items():
+    for name, value in localized(settings_of(spark), os.environ).items():
         spark.conf.set(name, value)

@@ -21,6 +21,7 @@ from gluepot.connectors.lake.iceberg import IcebergTable
 from gluepot.connectors.lake.iceberg_files import IcebergFiles
 from gluepot.connectors.lake.tables import LakeTable
 from gluepot.core.errors import ConfigError
+from gluepot.spark.settings import settings_of
 
 _CONNECTOR_OPTIONS = frozenset({"path", "className", "connectionName"})
 
@@ -85,7 +86,7 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
     try:
         table = current_catalog().table(database, name)
     except ConfigError:
-        for catalog in iceberg_catalogs(spark.conf.getAll):
+        for catalog in iceberg_catalogs(settings_of(spark)):
             if spark.catalog.tableExists(f"{catalog}.{database}.{name}"):
                 return LakeTarget(IcebergTable(f"{catalog}.{database}.{name}"), options)
         raise
@@ -101,7 +102,7 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
 
 def _of_iceberg(spark: SparkSession, table: Table) -> IcebergTable | IcebergFiles:
     """Return the table of an entry as a catalog of the session has it, or else by its metadata file."""
-    for catalog in iceberg_catalogs(spark.conf.getAll):
+    for catalog in iceberg_catalogs(settings_of(spark)):
         name = f"{catalog}.{table.database}.{table.name}"
         if catalog == table.iceberg_catalog or spark.catalog.tableExists(name):
             return IcebergTable(name)

@@ -282,7 +282,8 @@ def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Ite
 def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
     """Return the chunk after all steps, and note what some of them measure or look for in vain."""
     for step in steps:
-        if chunk.batch.num_rows and (mapping := _mapping(step)) is not None:
+        is_sought = tally.missing is None or tally.missing.wanted
+        if is_sought and chunk.batch.num_rows and (mapping := _mapping(step)) is not None:
             seen = MissingFields.of(mapping.missing(chunk.batch), chunk.batch.schema.names)
             tally.missing = seen if tally.missing is None else tally.missing.and_in(seen)
         chunk = step(chunk)

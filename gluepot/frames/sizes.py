@@ -13,15 +13,23 @@ _OFFSET_BYTES = 4
 
 def memory_bytes(data: pa.RecordBatch | pa.Table | pa.ChunkedArray | pa.Array) -> int:
     """Return how many bytes the values take; of a slice, only its own values count."""
+    kinds = data.schema.types if isinstance(data, pa.RecordBatch | pa.Table) else [data.type]
+    if not any(map(_has_elements, kinds)):
+        return int(data.nbytes)
     if isinstance(data, pa.RecordBatch | pa.Table):
         return sum(map(memory_bytes, data.columns))
     if isinstance(data, pa.ChunkedArray):
         return sum(map(memory_bytes, data.chunks))
-    if not pa.types.is_nested(data.type):
-        return int(data.nbytes)
     if not len(data):
         return 0
     return _bitmap_bytes(data) + _inner_bytes(data)
+
+
+def _has_elements(kind: pa.DataType) -> bool:
+    """Tell whether a type is nested, but no struct of plain values."""
+    if pa.types.is_struct(kind):
+        return any(_has_elements(field.type) for field in kind)
+    return bool(pa.types.is_nested(kind))
 
 
 def _bitmap_bytes(array: pa.Array) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from gluepot.core.logging import get_logger
+from gluepot.spark.settings import settings_of
 from gluepot.streaming.observe.capacity import is_local, local_slots
 
 SETTING = "spark.sql.shuffle.partitions"
@@ -35,7 +36,7 @@ def shuffle_partitions(master: str, cpus: int, settings: Mapping[str, str]) -> i
 
 def suit_batches(spark: SparkSession) -> None:
     """Set a session's shuffle partitions to suit micro-batches; the setting stays after the stream has ended."""
-    wanted = shuffle_partitions(str(spark.sparkContext.master), os.cpu_count() or 1, spark.conf.getAll)
+    wanted = shuffle_partitions(str(spark.sparkContext.master), os.cpu_count() or 1, settings_of(spark))
     if wanted is not None:
         spark.conf.set(SETTING, wanted)
         log.info("shuffle_partitions_set", partitions=wanted)

@@ -31,6 +31,7 @@ from gluepot.connectors.lake.merging.target import Counts, DataFile, MergeTarget
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.frames.sizes import memory_bytes
+from gluepot.spark.settings import settings_of
 
 _COUNTS = "num_affected_rows long, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
 
@@ -50,7 +51,7 @@ def merged(spark: SparkSession, statement: str) -> DataFrame | None:
     assert jvm is not None
     try:
         found = resolved(jvm, session, statement)
-        target = _target(jvm, spark.conf.getAll, spark.sparkContext._jsc.hadoopConfiguration(), found)  # noqa: SLF001
+        target = _target(jvm, settings_of(spark), spark.sparkContext._jsc.hadoopConfiguration(), found)  # noqa: SLF001
         source, partitions = read_source(spark, found, target)
         work = _Work(found.merge, target, source, partitions, spark.sparkContext.defaultParallelism)
         changes = work.run()

@@ -34,6 +34,7 @@ from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInpu
 from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.engine.row_files import NoRoom, RowFile
 from gluepot.frames.chunk import Chunk
+from gluepot.spark.settings import settings_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -215,9 +216,7 @@ def _check_settings(spark: SparkSession) -> None:
     Raises:
         NotTranslated: one is not.
     """
-    session = spark._jsparkSession.sessionState().conf()  # noqa: SLF001  as above
-    lines = session.getAllConfs().mkString("\n").split("\n")
-    settings = dict(line.split(" -> ", 1) for line in lines if line.startswith("spark.sql.") and " -> " in line)
+    settings = {name: value for name, value in settings_of(spark).items() if name.startswith("spark.sql.")}
     defaults = {name: default for name in to_compare(settings) if (default := _default(spark, name)) is not None}
     if name := uncovered(settings, defaults):
         raise NotTranslated(f"setting {name}")

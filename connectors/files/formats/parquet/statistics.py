@@ -26,7 +26,8 @@ def float_columns(schema: pa.Schema) -> frozenset[str]:
 
 def nan_columns(rows: pa.RecordBatch) -> frozenset[str]:
     """Return the paths, as Parquet has them, of columns with NaN, and of those that cannot be looked at for it."""
-    return frozenset(path for path, values in leaves_of(rows) if _may_have_nan(values))
+    floats = rows.select([at for at, kind in enumerate(rows.schema.types) if _may_be_floating(kind)])
+    return frozenset(path for path, values in leaves_of(floats) if _may_have_nan(values))
 
 
 def statistics_miss_nan(file: parquet.ParquetFile) -> bool:
@@ -69,6 +70,10 @@ def statistics_without_floats(schema: pa.Schema) -> bool | list[str]:
 
 def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.Array]]:
     return leaves_of(pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema))
+
+
+def _may_be_floating(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_nested(kind))
 
 
 def _may_have_nan(values: pa.Array) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, SparkSession
 
 from awsglue import lake_tables
+from awsglue.counting import counted
 from awsglue.data_catalog import current_catalog, spark_columns
 from awsglue.file_reads import table_frame
 from awsglue.lake_tables import LakeTarget
@@ -51,7 +52,7 @@ def dynamic_frame(
         return context.create_dynamic_frame_from_options(of_database.kind, of_database.options, transformation_ctx=ctx)
     of_files = {name: value for name, value in options.items() if name != TEMP_DIR}
     pipeline = table_frame(context.spark_session, current_catalog(), table, of_files, predicate, ctx)
-    return DynamicFrame(pipeline, context, table.name)
+    return DynamicFrame(counted(pipeline, ctx or table.title), context, table.name)
 
 
 def data_frame(

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from awsglue import catalog_reads, catalog_writes, data_catalog, lake_tables
 from awsglue.collection import DynamicFrameCollection
+from awsglue.counting import counted
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import file_frame, file_settings
 from awsglue.lake_catalogs import use_local_catalogs
@@ -161,10 +162,12 @@ class GlueContext(SQLContext):
             lake = lake_tables.of_options(connection_type, options)
             rows = catalog_reads.of_lake(self.spark_session, lake, push_down_predicate)
             return DynamicFrame.fromDF(rows, self, transformation_ctx)
+        where = str(options.get("dbtable") or connection_type)
         if known.reads is Access.FILES:
             settings = file_settings(
                 connection_type, options, format, as_options(format_options), push_down_predicate, self.spark_session
             )
+            where = ", ".join(settings.listing.paths[:1])
             pipeline = file_frame(self.spark_session, settings, transformation_ctx)
         elif known.reads is Access.DATABASE:
             from awsglue.jdbc_reads import jdbc_frame  # noqa: PLC0415  drivers of databases take their time to load
@@ -175,7 +178,7 @@ class GlueContext(SQLContext):
             pipeline = Pipeline(SplitInput(read.source, read.splits, read.schema))
         else:
             pipeline = batch_frame(stream_source(connection_type, options, self._zone()))
-        return DynamicFrame(pipeline, self, transformation_ctx)
+        return DynamicFrame(counted(pipeline, transformation_ctx or where), self, transformation_ctx)
 
     def create_dynamic_frame_from_catalog(
         self,

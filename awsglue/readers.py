@@ -96,4 +96,5 @@ def row_pipeline(rows: DataFrame, batch: BatchContext | None) -> Pipeline:
         raise ConfigError(f"The column {column} holds {kind}; only json can be inferred: give the stream a schema.")
     if batch is None:
         return Pipeline(FrameInput(rows, column))
-    return batch.pipeline(FrameInput(rows, column, StickySchema(batch.totals.schema.known)))
+    known = StickySchema(batch.totals.schema.known)
+    return batch.pipeline(FrameInput(rows, column, known, batch.source_name, batch.on_malformed))

@@ -216,6 +216,8 @@ class ManifestPart:
         rows_out: records written.
         rows_put: how many of them are in a store of documents, and hence in no file.
         rows_dropped: records that steps such as Filter left out.
+        rejected_in_read: how many of the rejected records could not be read as rows; the others failed later.
+        left_out_in_read: records that could not be read as rows and are not kept, because the job says so.
         bytes_in: payload bytes read.
         rejected: number of rejected records, by reason.
         phase_secs: seconds spent by phase: fetch, parse, transform, write.
@@ -239,6 +241,8 @@ class ManifestPart:
     rows_in: int = 0
     rows_out: int = 0
     rows_dropped: int = 0
+    rejected_in_read: int = 0
+    left_out_in_read: int = 0
     bytes_in: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
     phase_secs: Mapping[str, float] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gluepot.connectors.values import SourceRange
 from gluepot.core.datasets import Dataset
+from gluepot.engine.account import Account
 from gluepot.engine.write_totals import Output, WrittenFile
 from gluepot.frames.schema.changes import ColumnChange
 from gluepot.quality.results import Checked
@@ -48,6 +49,7 @@ class BatchStats:
         outputs: the outputs of each write; without records sent to streams.
         checks: what checks of data quality found.
         misfits: how many values became null because they are not of the type that the script declares, by field.
+        account: the balances of the batch.
     """
 
     query: str
@@ -80,6 +82,7 @@ class BatchStats:
     outputs: Sequence[Output] = ()
     checks: Sequence[Checked] = ()
     misfits: Mapping[str, int] = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
 
     @property
     def committed_epoch(self) -> float:

@@ -163,6 +163,12 @@ def current() -> JobRun | None:
     return _current
 
 
+def scope() -> str:
+    """Return the scope of the reads of the current run in `gluepot.engine.readings`."""
+    marks = None if _current is None else _current.bookmarks
+    return "script" if marks is None else f"{marks.run.job.uid}/{marks.run.job.run}"
+
+
 def for_read(transformation_ctx: str) -> JobRun | None:
     """Return the run to which a read belongs.
 

@@ -17,7 +17,9 @@ from gluepot.bookmarks.ledger import LedgerWrite
 from gluepot.bookmarks.run_journal import RunJournal
 from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.core.statedir import state_root
+from gluepot.engine.account import Account
 from gluepot.engine.lake_output import LakeAppend, takes_back
+from gluepot.engine.readings import READINGS
 from gluepot.engine.rejects import Rejects
 from gluepot.engine.write_totals import Output, Rejected
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
@@ -94,6 +96,12 @@ class RunWriters:
     def checks(self) -> Sequence[Checked]:
         """Return what all checks of data quality found."""
         return [check for one in self._all() for check in one.totals.checks.values()]
+
+    def account(self) -> Account:
+        """Return what was read and written outside of streams."""
+        scopes = dict.fromkeys(["script", *(one.scope for one in self._all())])
+        read = sum((Account(READINGS.of_scope(one)) for one in scopes), Account())
+        return sum((Account(writes=one.totals.writes) for one in self._all()), read)
 
     def rejected(self) -> Rejected:
         """Return what all writes have rejected, and where these records are."""

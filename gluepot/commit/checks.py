@@ -52,8 +52,8 @@ def _faults_of(part: ManifestPart) -> Iterator[str]:
         yield f"a task says it wrote {part.rows_out} records and its files hold {written}"
     if set_aside != rejected:
         yield f"a task says it rejected {rejected} records and its files hold {set_aside}"
-    if part.rows_out + rejected + part.rows_dropped != part.rows_in:
+    if part.rows_out + rejected + part.rows_dropped + part.left_out_in_read != part.rows_in:
         yield (
             f"a task read {part.rows_in} records, wrote {part.rows_out}, rejected {rejected}"
-            f" and left out {part.rows_dropped}"
+            f" and left out {part.rows_dropped + part.left_out_in_read}"
         )

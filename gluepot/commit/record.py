@@ -21,7 +21,8 @@ from gluepot.frames.schema import merge_known, merge_schemas
 _VERSION = 1
 _NOTHING = "nothing"
 _NO_RANGES = ranges_digest(())
-# Stored only if they are not empty.
+# Stored only if they are not empty or 0.
+_OPTIONAL_COUNTS = ("rows_put", "rejected_in_read", "left_out_in_read")
 _OPTIONAL_TEXTS = ("mode", "rows_digest", "keys_digest", "rejects_root")
 
 
@@ -62,6 +63,8 @@ class CommitRecord:
         rows_out: records in the data files, and in a store of documents.
         rows_put: how many of them are in a store of documents.
         rows_dropped: records that steps left out.
+        rejected_in_read: as in `ManifestPart`.
+        left_out_in_read: as in `ManifestPart`.
         bytes_in: payload bytes read.
         rejected: records diverted, by reason.
         schema: merged Arrow schema of the data files with the partition keys (IPC bytes); None if there are none.
@@ -99,6 +102,8 @@ class CommitRecord:
     work: str = ""
     previous: int | None = None
     rows_put: int = 0
+    rejected_in_read: int = 0
+    left_out_in_read: int = 0
     mode: str = ""
     rows_digest: str = ""
     keys_digest: str = ""
@@ -133,6 +138,8 @@ class CommitRecord:
             rows_out=sum(part.rows_out for part in parts),
             rows_put=sum(part.rows_put for part in parts),
             rows_dropped=sum(part.rows_dropped for part in parts),
+            rejected_in_read=sum(part.rejected_in_read for part in parts),
+            left_out_in_read=sum(part.left_out_in_read for part in parts),
             bytes_in=sum(part.bytes_in for part in parts),
             rejected=dict(rejected),
             schema=_merged(part.schema for part in parts),
@@ -184,6 +191,8 @@ class CommitRecord:
             rows_out=self.rows_out,
             rows_put=self.rows_put,
             rows_dropped=self.rows_dropped,
+            rejected_in_read=self.rejected_in_read,
+            left_out_in_read=self.left_out_in_read,
             bytes_in=self.bytes_in,
             rejected=self.rejected,
             source_schema=self.source_schema,
@@ -212,7 +221,7 @@ class CommitRecord:
             "table_columns": None if self.columns is None else [_to_text(one) for one in self.columns],
             "work": self.work,
             "previous": self.previous,
-            **({"rows_put": self.rows_put} if self.rows_put else {}),
+            **{name: count for name in _OPTIONAL_COUNTS if (count := getattr(self, name))},
             **{name: text for name in _OPTIONAL_TEXTS if (text := getattr(self, name))},
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
@@ -248,7 +257,7 @@ class CommitRecord:
                 columns=_columns(plain.get("table_columns")),
                 work=plain.get("work", ""),
                 previous=plain.get("previous"),
-                rows_put=plain.get("rows_put", 0),
+                **{name: plain[name] for name in _OPTIONAL_COUNTS if name in plain},
                 **{name: plain[name] for name in _OPTIONAL_TEXTS if name in plain},
             )
         except UNFIT as error:

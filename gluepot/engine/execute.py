@@ -22,11 +22,13 @@ from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
+from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
+from gluepot.engine.account import Reading, SourceName
 from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from gluepot.engine.read_totals import READ_TOTALS, Count, no_count
+from gluepot.engine.readings import READINGS, Count, no_count
 from gluepot.engine.spark_types import in_spark_types, refuse_unread, spark_schema
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
@@ -376,25 +378,27 @@ def through_spark(
     match pipeline.input:
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
-            loads, count = task_loads(spark, given), READ_TOTALS.in_tasks(spark.sparkContext)
+            loads, count = task_loads(spark, given), READINGS.in_tasks(spark.sparkContext, given.name)
+            count_other = READINGS.in_tasks(spark.sparkContext, None)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
                 ordinals = [ordinal for batch in tasks for ordinal in batch.column(0).to_pylist()]
                 chunks = task.load_chunks(given, [one for ordinal in ordinals for one in loads[ordinal]], tally)
                 try:
-                    yield from body(task.through(chunks, steps, tally))
+                    yield from body(task.through(chunks, steps, tally, whole.on_malformed))
                 finally:
-                    # Spark counts the ordinals as records.
-                    count(tally.rows_in - len(ordinals), tally.bytes_in)
+                    for ordinal in ordinals:  # one for each partition, which Spark counts as a record
+                        count(ordinal, tally.reading)
+                        count_other(0, Reading(records=-1))
 
             return _arrow(spark.range(0, len(loads), 1, max(1, len(loads))), read, schema)
         case framed:
-            chunks_of = _chunk_reader(framed)
+            chunks_of, on_malformed = _chunk_reader(framed), _on_malformed(framed)
 
             def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                yield from body(task.through(chunks_of(batches, tally), steps, tally))
+                yield from body(task.through(chunks_of(batches, tally), steps, tally, on_malformed))
 
             return _arrow(framed.frame, convert, schema)
 
@@ -410,6 +414,11 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
         return task.frame_chunks(batches, json_column, tally, sticky)
 
     return frame_chunks
+
+
+def _on_malformed(given: FrameInput | PackedInput) -> OnMalformed:
+    """Return what happens to records that cannot be read. Those of packed chunks were dealt with before."""
+    return given.on_malformed if isinstance(given, FrameInput) else OnMalformed.KEEP
 
 
 TaskBody = Callable[[task.Work], Iterator[Any]]
@@ -439,36 +448,41 @@ def _run_over(
         case RangeInput() | SplitInput() as whole:
             read = task.projected(whole, steps)
             in_driver = _is_small(read) and on_driver.is_own_work(steps)
-            count = _count(spark, in_driver=in_driver) if counted else no_count
+            count = _count(spark, whole.name, in_driver=in_driver) if counted else no_count
 
             def over_loads(loads: Iterable[Sequence[task.Piece]], place: task.Place) -> Iterator[Any]:
                 for load in loads:
                     tally = task.Tally()
-                    chunks = task.through(task.load_chunks(read, load, tally), steps, tally)
+                    chunks = task.through(task.load_chunks(read, load, tally), steps, tally, whole.on_malformed)
                     ranges = tuple(one for one in load if isinstance(one, SourceRange))
                     try:
                         yield from body(task.Work(chunks, tally, place, ranges))
                     finally:
-                        count(tally.rows_in, tally.bytes_in)
+                        count(place.task, tally.reading)
 
             loads = task.loads(read, _slots(spark), in_order=in_order)
             if in_driver:
                 return on_driver.run(loads, over_loads)
             return _over_pieces(spark, loads, over_loads)
         case framed:
-            chunks_of = _chunk_reader(framed)
+            chunks_of, on_malformed = _chunk_reader(framed), _on_malformed(framed)
+            # Spark has counted the rows of the frame when it read them.
+            name = framed.name if isinstance(framed, FrameInput) else None
+            count = READINGS.in_tasks(spark.sparkContext, name) if name else no_count
 
             def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-                tally = task.Tally()
-                for result in body(task.Work(task.through(chunks_of(batches, tally), steps, tally), tally, _place())):
+                tally, place = task.Tally(), _place()
+                chunks = task.through(chunks_of(batches, tally), steps, tally, on_malformed)
+                for result in body(task.Work(chunks, tally, place)):
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
+                count(place.task, tally.reading)
 
             # Unpickling is safe: our own tasks have made these bytes.
             return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
-def _count(spark: SparkSession, *, in_driver: bool) -> Count:
-    return READ_TOTALS.in_driver() if in_driver else READ_TOTALS.in_tasks(spark.sparkContext)
+def _count(spark: SparkSession, source: SourceName | None, *, in_driver: bool) -> Count:
+    return READINGS.in_driver(source) if in_driver else READINGS.in_tasks(spark.sparkContext, source)
 
 
 def _is_small(given: RangeInput | SplitInput) -> bool:

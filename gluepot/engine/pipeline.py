@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from gluepot.connectors.contracts import BatchSource, InputSplit, StreamReading
 from gluepot.connectors.values import SourceRange
+from gluepot.core.on_malformed import OnMalformed
+from gluepot.engine.account import SourceName
 from gluepot.frames.declared import DeclaredPayload, GrowingPayload
 from gluepot.frames.transforms import Step, calls_user_code
 
@@ -50,6 +52,8 @@ class RangeInput:
         declared: format and columns that the script declares; None for JSON whose columns are inferred.
         on_driver: whether the driver reads the records itself, because they are few; see `gluepot.engine.on_driver`.
         growing: how records tell their columns if they are not JSON; None otherwise.
+        name: of the source, in the account of records; None if it is not counted there.
+        on_malformed: what happens to records that cannot be read as rows.
     """
 
     reading: StreamReading
@@ -59,6 +63,8 @@ class RangeInput:
     declared: DeclaredPayload | None = None
     on_driver: bool = False
     growing: GrowingPayload | None = None
+    name: SourceName | None = None
+    on_malformed: OnMalformed = OnMalformed.KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +76,16 @@ class SplitInput:
         splits: one task reads each split.
         schema: the schema of all records, if the source knows it beforehand; None if it is inferred from the records.
         is_remembered: whether a bookmark will say that exactly these splits were read.
+        name: as in `RangeInput`.
+        on_malformed: as in `RangeInput`.
     """
 
     source: BatchSource[Any]
     splits: tuple[InputSplit, ...]
     schema: pa.Schema | None = None
     is_remembered: bool = False
+    name: SourceName | None = None
+    on_malformed: OnMalformed = OnMalformed.KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +97,15 @@ class FrameInput:
         json_column: a column of JSON texts whose fields become columns; None to take the frame as it is.
         sticky: what the running stream knows of the columns of its JSON documents; None if these are not the records
             of its batch.
+        name: as in `RangeInput`.
+        on_malformed: as in `RangeInput`.
     """
 
     frame: DataFrame
     json_column: str | None = None
     sticky: StickySchema | None = None
+    name: SourceName | None = None
+    on_malformed: OnMalformed = OnMalformed.KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +207,8 @@ def work_of(pipeline: Pipeline, target: object) -> str:
             how = source
         case _:
             return unique_work()
+    if pipeline.input.on_malformed is not OnMalformed.KEEP:
+        how = (how, pipeline.input.on_malformed)
     return hashlib.sha256(pickle.dumps((how, pipeline.steps, target))).hexdigest()
 
 

@@ -15,7 +15,10 @@ import pyarrow as pa
 from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
 from gluepot.connectors.streams.rejects import RejectsAside
 from gluepot.connectors.values import ManifestPart, MissingFields, Outgoing, RawBatch, SourceRange
+from gluepot.core.errors import PermanentError
 from gluepot.core.logging import configure_once, get_logger
+from gluepot.core.on_malformed import OnMalformed
+from gluepot.engine.account import Reading
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task_ranges import cut, shares
 from gluepot.frames.chunk import Chunk, Coordinates, Origin, with_columns
@@ -48,6 +51,9 @@ class Tally:
     """What a task has read so far. It grows while the task's chunks are consumed."""
 
     rows_in: int = 0
+    delivered: int = 0
+    rejected: int = 0
+    left_out: int = 0
     rows_dropped: int = 0
     bytes_in: int = 0
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
@@ -56,6 +62,11 @@ class Tally:
     measured: dict[str, Measured] = field(default_factory=dict)
     misfits: Counter[str] = field(default_factory=Counter)
     missing: MissingFields | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """What the task has read of its source."""
+        return Reading(self.rows_in, self.delivered, self.rejected, self.left_out, self.bytes_in)
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
         """Pass items on, and add the time that their producer took to a phase."""
@@ -173,6 +184,11 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
     for raw in tally.timed(FETCH, given.reading.reader.read(wanted)):
         began = time.perf_counter()
         chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+        if _records(chunk) != len(raw.values):
+            raise PermanentError(
+                f"{len(raw.values)} records of {raw.stream}-{raw.shard} became {_records(chunk)} rows and rejected"
+                " records, which is a fault of the decoder; please report it."
+            )
         if given.extras:
             chunk = with_columns(chunk, raw.positions, raw.beside(given.extras))
         chunk = replace(chunk, origin=_origin(raw, chunk, records))
@@ -268,15 +284,46 @@ def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[C
             yield chunk
 
 
-def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:
-    """Pass chunks through the steps; errors of earlier steps stay with their chunk."""
+def through(
+    chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally, on_malformed: OnMalformed = OnMalformed.KEEP
+) -> Iterator[Chunk]:
+    """Pass chunks through the steps; errors of earlier steps stay with their chunk.
+
+    Args:
+        chunks: as they were read.
+        steps: in order.
+        tally: grows.
+        on_malformed: what happens to records that could not be read as rows.
+
+    Raises:
+        PermanentError: there is such a record, and the job shall fail.
+    """
     noting = any(isinstance(step, MeasureRows) or _mapping(step) is not None for step in steps)
-    for chunk in chunks:
+    for read in chunks:
         began = time.perf_counter()
+        chunk = _sorted_out(read, tally, on_malformed) if read.errors else read
+        tally.delivered += chunk.batch.num_rows
         done = _noted_steps(steps, chunk, tally) if noting else run_steps(steps, chunk)
         tally.rows_dropped += _records(chunk) - _records(done)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield done
+
+
+def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:
+    """Count the records that could not be read as rows; return the chunk with those that are kept."""
+    of_steps = [error for error in chunk.errors if error.callsite is not None]
+    malformed = len(chunk.errors) - len(of_steps)
+    if malformed and on_malformed is OnMalformed.FAIL:
+        first = next(error for error in chunk.errors if error.callsite is None)
+        raise PermanentError(
+            f"A record cannot be read as a row, at {first.at}: {first.message} --on-malformed=fail ends the job;"
+            " use keep to put such records aside."
+        )
+    if on_malformed is OnMalformed.DROP:
+        tally.left_out += malformed
+        return replace(chunk, errors=of_steps)
+    tally.rejected += malformed
+    return chunk
 
 
 def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
@@ -355,6 +402,8 @@ def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
         ranges=work.ranges,
         rows_in=tally.rows_in,
         rows_dropped=tally.rows_dropped,
+        rejected_in_read=tally.rejected,
+        left_out_in_read=tally.left_out,
         bytes_in=tally.bytes_in,
         phase_secs=dict(tally.phase_secs),
         measured=dict(tally.measured),

@@ -12,6 +12,7 @@ import pyarrow as pa
 from gluepot.commit import Target
 from gluepot.connectors.values import AlreadyCommitted, Committed, ManifestPart, StagedFile
 from gluepot.core.datasets import Dataset
+from gluepot.engine.account import Writes
 from gluepot.frames.schema import merge_known
 from gluepot.frames.schema.changes import ColumnChange, column_changes
 from gluepot.quality.results import Checked
@@ -100,6 +101,7 @@ class WriteTotals:
         rows_in_table: for each table's URL, the rows that the query has in it, over all of its runs.
         checks: what checks of data quality found, by the name of the evaluation.
         misfits: how many values became null because they are not of the type that a script declares, by field.
+        writes: the balance of all writes.
     """
 
     schema: RecordSchema = field(default_factory=RecordSchema)
@@ -121,6 +123,7 @@ class WriteTotals:
     outputs: list[Output] = field(default_factory=list)
     checks: dict[str, Checked] = field(default_factory=dict)
     misfits: Counter[str] = field(default_factory=Counter)
+    writes: Writes = field(default_factory=Writes)
     _changing: RLock = field(default_factory=RLock)
 
     def add(
@@ -159,6 +162,7 @@ class WriteTotals:
         self.records_read = max(self.records_read, sum(part.rows_in for part in parts if part.ranges))
         self.bytes_in = max(self.bytes_in, sum(part.bytes_in for part in parts))
         self.rows_out += sum(part.rows_out for part in parts)
+        self.writes += _balance(parts, is_new=isinstance(outcome, Committed))
         self.files += len(outcome.files)
         files = [file for part in parts for file in part.files]
         self.bytes_out += sum(file.size_bytes for file in files)
@@ -179,6 +183,18 @@ class WriteTotals:
             size_bytes = sum(file.size_bytes for file in files if not file.rejects)
             untyped = sum(sum(part.untyped_values.values()) for part in parts)
             self.outputs.append(Output(dataset, outcome.rows, size_bytes, len(outcome.files), schemas, untyped))
+
+
+def _balance(parts: Sequence[ManifestPart], *, is_new: bool) -> Writes:
+    """Return the balance of one write. What arrived is counted where rows are read, the rest where they are written."""
+    rows = sum(part.rows_out for part in parts)
+    in_read = sum(part.rejected_in_read for part in parts)
+    return Writes(
+        arrived=sum(part.rows_in - part.rows_dropped - part.left_out_in_read for part in parts) - in_read,
+        written=rows if is_new else 0,
+        refused=sum(sum(part.rejected.values()) for part in parts) - in_read,
+        skipped=0 if is_new else rows,
+    )
 
 
 def _written(

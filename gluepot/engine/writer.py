@@ -36,6 +36,7 @@ from gluepot.engine.lake_output import LakeAppend, input_digest, takes_back
 from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
+from gluepot.engine.readings import READINGS
 from gluepot.engine.rejects import Rejects
 from gluepot.engine.suspicion import suspicions
 from gluepot.engine.write_totals import WriteTotals
@@ -215,6 +216,11 @@ class TableWriter:
         """How many writes have begun."""
         return self._writes.total()
 
+    @property
+    def scope(self) -> str:
+        """The scope of the reads of the batch in `READINGS`."""
+        return f"{self.by.query_id}/{self.by.batch_id}"
+
     def begin_attempt(self) -> None:
         """Begin an attempt of the batch, and forget what an earlier one has left for its end.
 
@@ -224,6 +230,7 @@ class TableWriter:
         self.targets.tables.begin_attempt(self.by.batch_id)
         self.measures.clear()
         self.rejects.begin_attempt()
+        READINGS.forget(self.scope)
         self._at_end.clear()
         self._named.clear()
         self._purges_before = PURGED.by_table()

@@ -96,7 +96,7 @@ def summary_at_end(streams: StreamSession, *, live: bool) -> AtEnd:
         if "gluepot.bookmarks.run_writer" in sys.modules:  # else nothing was written outside of streams
             from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-            summary.add(WRITERS.outputs(), WRITERS.rejected())
+            summary.add(WRITERS.outputs(), WRITERS.rejected(), WRITERS.account())
         secs = streams.clock.monotonic() - began
         if live:
             print(*lines(secs, summary), sep="\n", file=sys.stderr)

@@ -47,6 +47,10 @@ class RunOptions:
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
             on become dead letters and the stream goes on.
+        on_malformed: what follows for records that cannot be read as rows: they are kept and counted, the job fails, or
+            they are left out and counted.
+        strict: end the job where it would warn of what looks like a mistake: a mapped field that no record has, most
+            records of a write rejected, all rows in the default partition.
         after: begin when this job has committed something that the last run of this one has not seen; both have
             bookmarks in one ledger. May be repeated.
         after_secs: how long to wait for that.
@@ -84,6 +88,8 @@ class RunOptions:
     aws: Annotated[bool, Parameter(env_var=AWS)] = False
     glue_version: str | None = None
     on_batch_failure: Literal["fail", "quarantine"] = "fail"
+    on_malformed: Annotated[Literal["keep", "fail", "drop"], Parameter(env_var="GLUEPOT_ON_MALFORMED")] = "keep"
+    strict: Annotated[bool, Parameter(env_var="GLUEPOT_STRICT")] = False
     after: Sequence[str] = ()
     after_secs: float = 3600.0
     advice_log: Path | None = None

@@ -22,6 +22,7 @@ from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
+from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.statedir import event_logs_folder
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, bookmarks_at_end, lineage_until_end, push_at_end, summary_at_end
@@ -87,6 +88,7 @@ def run(
         options.lease_secs,
     )
     streams.on_batch_failure = options.on_batch_failure
+    streams.on_malformed, streams.is_strict = OnMalformed(options.on_malformed), options.strict
     streams.stream_options, streams.batch_options = options.stream_options, options.batch_options
     if options.after:
         _wait_for_jobs(parameters.job_name, options, streams.clock)

@@ -13,6 +13,7 @@ from gluepot.job.written import Written, add
 from gluepot.streaming.side_tasks import side_task
 
 if TYPE_CHECKING:  # most runs end before they need these
+    from gluepot.engine.account import Account
     from gluepot.engine.write_totals import Output, Rejected
     from gluepot.streaming.progress import BatchStats
 
@@ -43,12 +44,14 @@ class Summary:
         written: by folder or table.
         rejected: the number of rejected records of all, by reason.
         rejects_in: how many of them are in files, by the folder to look into.
+        account: the balances of all batches and of the writes outside of streams.
     """
 
     queries: dict[str, QueryTotals] = field(default_factory=dict)
     written: dict[Dataset, Written] = field(default_factory=dict)
     rejected: Counter[str] = field(default_factory=Counter)
     rejects_in: Counter[str] = field(default_factory=Counter)
+    account: Account | None = None
 
     @side_task("summary")
     def update(self, stats: BatchStats) -> None:
@@ -62,13 +65,15 @@ class Summary:
             misfits=before.misfits + sum(stats.misfits.values()),
         )
         add(self.written, stats.outputs)
+        self.account = stats.account if self.account is None else self.account + stats.account
         self.rejected.update(stats.rejected)
         for file in stats.written:
             if file.rejects:
                 self.rejects_in[file.root] += file.rows
 
-    def add(self, outputs: Iterable[Output], rejected: Rejected) -> None:
-        """Add what was written and rejected outside of streams."""
+    def add(self, outputs: Iterable[Output], rejected: Rejected, account: Account) -> None:
+        """Add what was read, written and rejected outside of streams."""
+        self.account = account if self.account is None else self.account + account
         add(self.written, outputs)
         self.rejected.update(rejected.by_reason)
         self.rejects_in.update(rejected.by_folder)
@@ -87,6 +92,7 @@ class Summary:
             ],
             "rejected": dict(self.rejected),
             "rejects_in": dict(self.rejects_in),
+            "account": None if self.account is None else self.account.to_plain(),
         }
 
 
@@ -116,6 +122,7 @@ def lines(secs: float, summary: Summary) -> Sequence[str]:
         if target.untyped:
             became = f"{counted(target.untyped, 'value')} without a type, such as an empty list, became null"
             found.append(f"{where}: {became}; the log names the fields.")
+    found += [] if summary.account is None else summary.account.lines()
     return [*found, *_rejected(summary.rejected, summary.rejects_in), f"Done in {secs:,.0f} s."]
 
 

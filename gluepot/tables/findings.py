@@ -137,12 +137,12 @@ def count_findings(commit: CommitRecord) -> Iterator[Finding]:
         yield Finding("counts", of, f"{of} says {commit.rows_out} rows and its files hold {written}")
     if set_aside != rejected:
         yield Finding("counts", of, f"{of} says {rejected} rejected records and its files hold {set_aside}")
-    if commit.rows_in != commit.rows_out + rejected + commit.rows_dropped:
+    left_out = commit.rows_dropped + commit.left_out_in_read
+    if commit.rows_in != commit.rows_out + rejected + left_out:
         yield Finding(
             "counts",
             of,
-            f"{of} read {commit.rows_in} records, wrote {commit.rows_out}, rejected {rejected} and left out "
-            f"{commit.rows_dropped}",
+            f"{of} read {commit.rows_in} records, wrote {commit.rows_out}, rejected {rejected} and left out {left_out}",
         )
 
 

@@ -13,6 +13,8 @@ from gluepot.connectors.streams.rejects import put_aside, rejects_root
 from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import PermanentError
 from gluepot.core.failpoints import reach
+from gluepot.core.on_malformed import OnMalformed
+from gluepot.engine.account import SourceName
 from gluepot.engine.cached_records import KeptRecords
 from gluepot.engine.pipeline import FrameInput, Pipeline, RangeInput, StickySchema
 from gluepot.engine.write_totals import WriteTotals, WrittenFile
@@ -42,6 +44,8 @@ class BatchContext:
         storage_level: where Spark caches records that are used repeatedly; None to read them again for each use.
         speculation: the work that a count does ahead for the function.
         scope: which threads write as part of the batch.
+        source: what the user knows the batch's stream by.
+        on_malformed: what happens to records that cannot be read as rows.
         beside: runs a side task under its name; in a query it raises nothing.
     """
 
@@ -49,6 +53,8 @@ class BatchContext:
     storage_level: StorageLevel | None = None
     speculation: Speculation = field(default_factory=lambda: Speculation(Prediction()))
     scope: scopes.Scope = field(default_factory=scopes.Scope)
+    source: str = "stream"
+    on_malformed: OnMalformed = OnMalformed.KEEP
     beside: Callable[[str, Callable[[], object]], object] = _at_once
     _kept: list[KeptRecords] = field(default_factory=list)
 
@@ -56,6 +62,11 @@ class BatchContext:
     def batch_id(self) -> int:
         """Number of the micro-batch."""
         return self.writer.by.batch_id
+
+    @property
+    def source_name(self) -> SourceName:
+        """The name of the batch's stream in the account of records."""
+        return SourceName(self.writer.scope, 0, self.source)
 
     @property
     def totals(self) -> WriteTotals:
@@ -125,7 +136,17 @@ def run_known(
     reading = stream.source.small_reading() if is_small else stream.source.reading()
     shape = stream.source.shape
     sticky = StickySchema(context.totals.schema.known)
-    given = RangeInput(reading, tuple(ranges), sticky, stream.extras, shape.declared, is_small, shape.growing)
+    given = RangeInput(
+        reading,
+        tuple(ranges),
+        sticky,
+        stream.extras,
+        shape.declared,
+        is_small,
+        shape.growing,
+        context.source_name,
+        context.on_malformed,
+    )
     batch = BatchFrame(
         frame,
         given,

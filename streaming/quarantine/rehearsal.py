@@ -49,7 +49,14 @@ class Rehearsal:
             return None
         context = self.context
         writer = RehearsingWriter(context.writer, Given(part), self.writes)
-        alone = BatchContext(writer, context.storage_level, scope=context.scope, beside=context.beside)
+        alone = BatchContext(
+            writer,
+            context.storage_level,
+            scope=context.scope,
+            source=context.source,
+            on_malformed=context.on_malformed,
+            beside=context.beside,
+        )
 
         def rows() -> DataFrame:
             return self.stream.batch(self.frame.sparkSession, part)

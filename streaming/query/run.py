@@ -28,6 +28,7 @@ from gluepot.core.logging import bind_context, get_logger
 from gluepot.core.storage import LocalRoot, parse_url
 from gluepot.engine import execute, on_driver, task_ranges
 from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.readings import READINGS
 from gluepot.engine.rejects import Rejects
 from gluepot.engine.write_totals import RecordSchema, WriteTotals
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
@@ -47,6 +48,7 @@ from gluepot.streaming.observe.lag import Lag, LagWatch
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.quarantine.isolate import Quarantine
 from gluepot.streaming.query import retry
+from gluepot.streaming.query.batch_account import batch_account
 from gluepot.streaming.query.ledger_positions import LedgerPositions
 from gluepot.streaming.query.pausing import rest
 from gluepot.streaming.query.session import ENDLESS, StreamSession
@@ -407,7 +409,15 @@ class Query:
             rejects=Rejects(rejects_root(self._settings.rejects_path, checkpoint), query_id, batch_id),
             during=self._scope.write,
         )
-        context = BatchContext(writer, kept_at(self._settings), speculation, self._scope, self._beside)
+        context = BatchContext(
+            writer,
+            kept_at(self._settings),
+            speculation,
+            self._scope,
+            named(positions).get("stream", "stream"),
+            self._session.on_malformed,
+            self._beside,
+        )
         writer.begin_attempt()  # needed here too, because the function is not called if all records are dead letters
         filled = self._fill(frame, positions, context)
         writer.settle()
@@ -490,6 +500,7 @@ class Query:
     ) -> BatchStats:
         """Return the numbers of a committed batch; if its lineage names cannot be found, they are left out."""
         totals, now_epoch = writer.totals, self._session.clock.epoch()
+        rows_in = self._rows_in(totals, positions)
         ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in totals.newest_epoch_ms.items()}
         return BatchStats(
             query=self._name,
@@ -499,7 +510,7 @@ class Query:
             duration_secs=duration_secs,
             previous_started_epoch=self._run.last_started_epoch,
             phase_secs=dict(totals.phase_secs),
-            rows_in=self._rows_in(totals, positions),
+            rows_in=rows_in,
             rows_out=totals.rows_out,
             bytes_in=totals.bytes_in,
             bytes_out=totals.bytes_out,
@@ -522,6 +533,9 @@ class Query:
             outputs=tuple(totals.outputs),
             checks=tuple(totals.checks.values()),
             misfits=dict(totals.misfits),
+            account=batch_account(
+                named(positions).get("stream", "stream"), rows_in, totals, READINGS.take(writer.scope)
+            ),
         )
 
     def _beside(self, task: str, action: Callable[[], T]) -> T | None:
@@ -620,11 +634,20 @@ class Query:
             self._beside("capacity", lambda: metrics.capacity(capacity_of(self._frame.sparkSession)))
         for watch in self._session.watchers:
             self._beside(name_of(watch), partial(watch, stats))
+        for fault in stats.account.faults():
+            log.error("records_unaccounted", fault=fault, hint="please report it")
+        read, writes = stats.account.read, stats.account.writes
+        left_out = {"left_out": read.left_out} if read.left_out else {}
         log.info(
             "batch_done",
             rows=stats.rows_in,
+            delivered=read.delivered,
             rows_out=stats.rows_out,
             rejected=sum(stats.rejected.values()),
+            **left_out,
+            arrived=writes.arrived,
+            refused=writes.refused,
+            skipped=writes.skipped,
             files=stats.files,
             secs=round(stats.duration_secs, 3),
             lag=sum(stats.lag_records.values()),

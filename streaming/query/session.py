@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.datasets import Dataset
 from gluepot.core.leases import TTL_SECS
+from gluepot.core.on_malformed import OnMalformed
 from gluepot.streaming import side_tasks
 from gluepot.streaming.observe.status import JobStatus
 from gluepot.streaming.query.pausing import Pauses
@@ -54,6 +55,8 @@ class StreamSession:
         check_watchers: called with every result of a data quality check, also of a batch that fails later.
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not set it.
+        on_malformed: what happens to records that cannot be read as rows.
+        is_strict: whether what looks like a mistake in the data ends the job, instead of a warning.
         lease_secs: after how many seconds without a renewed lease another driver may take over a query.
         stream_options: override the options that scripts give to their streams; an empty text removes the script's.
         batch_options: override the options that scripts give to `forEachBatch`.
@@ -73,6 +76,8 @@ class StreamSession:
     check_watchers: list[Callable[[Checked], None]] = field(default_factory=list)
     drain: Drain = ENDLESS
     on_batch_failure: OnBatchFailure = "fail"
+    on_malformed: OnMalformed = OnMalformed.KEEP
+    is_strict: bool = False
     lease_secs: float = TTL_SECS
     stream_options: Mapping[str, str] = field(default_factory=dict)
     batch_options: Mapping[str, str] = field(default_factory=dict)

@@ -25,13 +25,14 @@ from gluepot.core.duckdb_sql import quoted_text
 from gluepot.core.logging import get_logger
 from gluepot.core.memory import memory_bytes
 from gluepot.engine import on_driver, row_folders
+from gluepot.engine.account import Reading
 from gluepot.engine.native.copies import copied
 from gluepot.engine.native.plan import Query, copy_name, translated
 from gluepot.engine.native.settings import to_compare, uncovered
 from gluepot.engine.native.sources import reads_ours, relations_of, sources_of
 from gluepot.engine.native.types import NothingToWin, NotTranslated, sql_type, translated_kind
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from gluepot.engine.read_totals import READ_TOTALS
+from gluepot.engine.readings import READINGS
 from gluepot.engine.row_files import NoRoom, RowFile
 from gluepot.frames.chunk import Chunk
 from gluepot.spark.settings import settings_of
@@ -159,7 +160,9 @@ def _answer(duckdb: Any, spark: SparkSession, frame: DataFrame, folder: str) -> 
         # Spark says what is wrong with the query, if anything is.
         _log.info("spark_computes", reason=str(error).splitlines()[0])
         return None
-    READ_TOTALS.in_driver()(sum(file.rows for file in asked.scanned), sum(file.size_bytes for file in asked.scanned))
+    records = sum(file.rows for file in asked.scanned)
+    read = Reading(records, records, size_bytes=sum(file.size_bytes for file in asked.scanned))
+    READINGS.in_driver(None)(0, read)
     return Answer(path, asked.query.partitions)
 
 

@@ -17,7 +17,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import get_logger
-from gluepot.engine.read_totals import READ_TOTALS
+from gluepot.engine.readings import READINGS
 from gluepot.engine.write_totals import Output
 from gluepot.job.glue_metrics.figures import (
     NAMESPACE,
@@ -89,7 +89,6 @@ class Reports:
 
     def begin(self) -> None:
         """Report from now on."""
-        READ_TOTALS.begin()
         self._thread = threading.Thread(target=self._report_until_end, name="gluepot-glue-metrics", daemon=True)
         self._thread.start()
 
@@ -123,7 +122,7 @@ class Reports:
             log.debug("spark_status_not_read", reason=str(error))
             counts, gauges = self._before, None
         else:
-            records, size_bytes = READ_TOTALS.records_and_bytes()
+            records, size_bytes = READINGS.records_and_bytes()
             counts = counts.plus(Counts(bytes_read=size_bytes, records_read=records))
         with self._turn:
             batches, checks, written = list(self._batches), list(self._checks), dict(self._streams_written)

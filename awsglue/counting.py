@@ -1,0 +1,26 @@
+"""Names what a script reads, so that its records are counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gluepot.bookmarks import jobrun
+from gluepot.engine.pipeline import PackedInput, Pipeline
+from gluepot.engine.readings import READINGS
+from gluepot.streaming.micro_batch.context import current_batch
+from gluepot.streaming.query import session
+
+
+def counted(pipeline: Pipeline, label: str) -> Pipeline:
+    """Return the pipeline of a read whose records count in the account of the batch or run.
+
+    Args:
+        pipeline: of the read.
+        label: what the user knows the source by.
+    """
+    if isinstance(pipeline.input, PackedInput):
+        return pipeline
+    batch = current_batch()
+    scope = jobrun.scope() if batch is None else batch.writer.scope
+    name, on_malformed = READINGS.named(scope, label), session.current().on_malformed
+    return replace(pipeline, input=replace(pipeline.input, name=name, on_malformed=on_malformed))

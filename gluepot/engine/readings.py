@@ -1,0 +1,137 @@
+"""Counts what tasks read of each source.
+
+A source may be read more than once: by two writes, or by a DataFrame that Spark evaluates twice. Each such reading is
+counted separately, and of a task that runs twice in a reading, one run counts. So the records of a source are known
+however often they are read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pyspark import Accumulator, AccumulatorParam, SparkContext
+
+from gluepot.engine.account import Reading, SourceName
+
+NOTHING = Reading()
+_Task = tuple[SourceName | None, int, int]
+"""The source, the number of the reading, and the task. All inputs that are no sources share `_OTHERS`."""
+_OTHERS: _Task = (None, 0, 0)
+_Counts = dict[_Task, Reading]
+
+Count = Callable[[int, Reading], None]
+"""Takes the ordinal of a task and what it has read. A task calls it once, at its end."""
+
+
+def _merged(counts: _Counts, more: _Counts) -> _Counts:
+    """Add counts to a dict, which is changed. Of the runs of one task, the one that has read most counts."""
+    for task, reading in more.items():
+        before = counts.get(task, NOTHING)
+        counts[task] = before + reading if task == _OTHERS else max(before, reading)
+    return counts
+
+
+def _key(source: SourceName | None, number: int, task: int) -> _Task:
+    return _OTHERS if source is None else (source, number, task)
+
+
+class _OfTasks(AccumulatorParam[_Counts]):
+    def zero(self, value: _Counts) -> _Counts:  # noqa: ARG002  the signature is Spark's
+        return {}
+
+    def addInPlace(self, value1: _Counts, value2: _Counts) -> _Counts:  # noqa: N802  as above
+        return _merged(value1, value2)
+
+
+@dataclass(frozen=True, slots=True)
+class _InTasks:
+    """Counts in tasks; Spark brings the numbers back with the results of each task."""
+
+    counts: Accumulator[_Counts]
+    source: SourceName | None
+    number: int
+
+    def __call__(self, task: int, reading: Reading) -> None:
+        self.counts.add({_key(self.source, self.number, task): reading})
+
+
+class Readings:
+    """What all tasks of a process have read so far."""
+
+    def __init__(self) -> None:
+        self._in_driver: _Counts = {}
+        self._accumulators: dict[SparkContext, Accumulator[_Counts]] = {}
+        self._forgotten = NOTHING
+        self._numbers = itertools.count(1)
+        self._turn = threading.Lock()
+
+    def named(self, scope: str, label: str) -> SourceName:
+        """Return a name for a read that no other read has."""
+        return SourceName(scope, next(self._numbers), label)
+
+    def in_driver(self, source: SourceName | None) -> Count:
+        """Return what counts for a reading of a source by tasks that run in the driver's threads."""
+        number = next(self._numbers)
+
+        def count(task: int, reading: Reading) -> None:
+            with self._turn:
+                _merged(self._in_driver, {_key(source, number, task): reading})
+
+        return count
+
+    def in_tasks(self, context: SparkContext, source: SourceName | None) -> Count:
+        """Return what counts for a reading of a source by tasks of a context, which take it along."""
+        with self._turn:
+            if context not in self._accumulators:
+                self._accumulators[context] = context.accumulator({}, _OfTasks())
+            return _InTasks(self._accumulators[context], source, next(self._numbers))
+
+    def records_and_bytes(self) -> tuple[int, int]:
+        """Return how many records were read, and the size of their payloads; each reading counts."""
+        with self._turn:
+            whole = sum((one for counts in self._all() for one in list(counts.values())), self._forgotten)
+        return whole.records, whole.size_bytes
+
+    def of_scope(self, scope: str) -> Mapping[str, Reading]:
+        """Return what was read in a scope, by label. Of the readings of one source, the largest counts."""
+        of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)
+        with self._turn:
+            for counts in self._all():
+                for (source, number, _), reading in list(counts.items()):
+                    if source is not None and source.scope == scope:
+                        of_readings[source, number] += reading
+        largest: dict[SourceName, Reading] = {}
+        for (source, _), reading in of_readings.items():
+            largest[source] = max(largest.get(source, NOTHING), reading)
+        by_label: dict[str, Reading] = {}
+        for source, reading in sorted(largest.items()):
+            by_label[source.label] = by_label.get(source.label, NOTHING) + reading
+        return by_label
+
+    def take(self, scope: str) -> Mapping[str, Reading]:
+        """Return what `of_scope` returns, and forget the scope."""
+        read = self.of_scope(scope)
+        self.forget(scope)
+        return read
+
+    def forget(self, scope: str) -> None:
+        """Forget a scope that has ended; `records_and_bytes` still counts what was read in it."""
+        with self._turn:
+            for counts in self._all():
+                for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
+                    self._forgotten += counts.pop(task)
+
+    def _all(self) -> list[_Counts]:
+        return [self._in_driver, *(one.value for one in self._accumulators.values())]
+
+
+def no_count(task: int, reading: Reading) -> None:
+    """Count nothing, because it was counted before."""
+
+
+READINGS = Readings()
+"""Those of this process."""

@@ -1,0 +1,27 @@
+"""The account of records of one micro-batch. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gluepot.engine.account import Account, Reading
+from gluepot.engine.write_totals import WriteTotals
+
+
+def batch_account(stream: str, records: int, totals: WriteTotals, read: Mapping[str, Reading]) -> Account:
+    """Return the account of a batch.
+
+    Args:
+        stream: what the user knows the batch's stream by.
+        records: how many records the batch holds, with dead letters.
+        totals: of the batch's writes.
+        read: what our tasks have read, by source. The stream is missing if Spark has read it: then its rows are the
+            records that were not rejected.
+    """
+    sources = dict(read)
+    if stream not in sources:
+        rest = records - totals.rows_aside
+        rejected = min(rest, totals.rejected.total() - totals.writes.refused)
+        sources[stream] = Reading(rest, rest - rejected, rejected)
+    sources[stream] += Reading(totals.rows_aside, rejected=totals.rows_aside)
+    return Account(sources, totals.writes)

@@ -22,6 +22,7 @@ from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.engine.file_target import FileTarget
 from gluepot.engine.session_zone import session_zone
+from gluepot.streaming.query import session
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -130,7 +131,8 @@ class DataSink:
         else:
             target = file_target(self._connection_type, self._options, self._format, self._format_options)
             zone = session_zone(self._glue_context.spark_session)
-            target = replace(target, catalog=catalog_entry(target, self._options, self._table), zone=zone)
+            entry = catalog_entry(target, self._options, self._table)
+            target = replace(target, catalog=entry, zone=zone, is_strict=session.current().is_strict)
         current_writer().write(self._glue_context.spark_session, dynamic_frame.pipeline, target, self._ctx)
         return dynamic_frame
 

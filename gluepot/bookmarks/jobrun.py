@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -18,6 +19,8 @@ from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.leases import TTL_SECS
 from gluepot.core.logging import get_logger
+from gluepot.engine.account import Account, Writes
+from gluepot.engine.readings import READINGS
 
 if TYPE_CHECKING:
     from gluepot.bookmarks.ledger import Ledger
@@ -28,6 +31,8 @@ log = get_logger(__name__)
 T = TypeVar("T")
 
 ENABLE, PAUSE = "enable", "pause"
+SCRIPT = "script"
+"""The scope of reads outside of runs with bookmarks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,12 @@ class Bookmarks:
     _named: Counter[str] = field(default_factory=Counter)
     _until_end: ExitStack = field(default_factory=ExitStack)
     _before_commit: list[Callable[[], None]] = field(default_factory=list)
+    _written: Callable[[], Writes] = Writes
+
+    @property
+    def scope(self) -> str:
+        """The scope of the run's reads in `READINGS`."""
+        return f"{self.run.job.uid}/{self.run.job.run}"
 
     def next_read(self, transformation_ctx: str) -> str:
         """Return the name of the next read's bookmark; each of several reads of one ctx has its own bookmark."""
@@ -94,6 +105,10 @@ class Bookmarks:
         """Register an action to do just before the run commits; if the action fails, the run is not committed."""
         self._before_commit.append(action)
 
+    def account_of_writes(self, written: Callable[[], Writes]) -> None:
+        """Register what returns the balance of the run's writes."""
+        self._written = written
+
     @property
     def input_digest(self) -> str:
         """A text that is equal for runs that have planned the same reads so far."""
@@ -110,7 +125,8 @@ class Bookmarks:
             for action in self._before_commit:
                 action()
             reach("job.committing")
-            state = self.ledger.commit(self.run, self._changes, self._writes)
+            account = Account(READINGS.of_scope(self.scope), self._written())
+            state = self.ledger.commit(self.run, self._changes, self._writes, json.dumps(account.to_plain()))
         except EtlError as error:
             self.abandon(str(error))
             raise
@@ -166,7 +182,7 @@ def current() -> JobRun | None:
 def scope() -> str:
     """Return the scope of the reads of the current run in `gluepot.engine.readings`."""
     marks = None if _current is None else _current.bookmarks
-    return "script" if marks is None else f"{marks.run.job.uid}/{marks.run.job.run}"
+    return SCRIPT if marks is None else marks.scope
 
 
 def for_read(transformation_ctx: str) -> JobRun | None:

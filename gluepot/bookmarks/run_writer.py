@@ -99,7 +99,7 @@ class RunWriters:
 
     def account(self) -> Account:
         """Return what was read and written outside of streams."""
-        scopes = dict.fromkeys(["script", *(one.scope for one in self._all())])
+        scopes = dict.fromkeys([jobrun.SCRIPT, *(one.scope for one in self._all())])
         read = sum((Account(READINGS.of_scope(one)) for one in scopes), Account())
         return sum((Account(writes=one.totals.writes) for one in self._all()), read)
 
@@ -131,7 +131,9 @@ def _begin(run: JobRun, marks: Bookmarks) -> RunWriter:
     writes.begin_attempt(job.run)
     marks.before_commit(writes.settle)
     rejects = Rejects(_rejects_root(run), job.uid, job.run)
-    return RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes), rejects=rejects)
+    writer = RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes), rejects=rejects)
+    marks.account_of_writes(lambda: writer.totals.writes)
+    return writer
 
 
 # The writers of this process.

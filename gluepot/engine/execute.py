@@ -129,6 +129,7 @@ def write(
     table: commit.OpenTable,
     planned: Manifest,
     staged: Staged | None = None,
+    check: Callable[[Sequence[ManifestPart]], None] | None = None,
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
     """Run a pipeline into a sink and publish it: everything or nothing.
 
@@ -139,6 +140,7 @@ def write(
         table: has the sink's storages, and was opened for this write.
         planned: the manifest without parts. If its input is known and was published already, no task runs.
         staged: the result of `stage_write` for the same pipeline, sink and key, if that has run already.
+        check: called with what the tasks report, before it is published; an error that it raises ends the write.
 
     Raises:
         LeaseHeld: a later driver has taken over.
@@ -153,6 +155,8 @@ def write(
         try:
             agreed = sink.again(staged.parts)
             if agreed is None:
+                if check is not None:
+                    check(staged.parts)
                 warn_untyped(sum((Counter(part.untyped_values) for part in staged.parts), Counter[str]()))
                 reach("batch.staged")
                 return table.publish(replace(planned, parts=staged.parts)), staged.parts

@@ -50,6 +50,7 @@ class FileTarget:
         rejects_path: where rejected records go; None: below the path.
         catalog: the catalog table to update with each write; None if there is none.
         zone: the zone of texts, in files and in names of folders.
+        is_strict: whether nothing is published if something looks like a mistake.
     """
 
     path: str
@@ -59,6 +60,7 @@ class FileTarget:
     rejects_path: str | None = None
     catalog: CatalogEntry | None = None
     zone: TimeZone = UTC
+    is_strict: bool = False
 
     def sink(self, key: CommitKey, ctx: str, rejects_path: str | None) -> Sink:
         """Return the sink of one write.

@@ -20,6 +20,11 @@ _REMEDIES = {
     "malformed_csv": "check separator, quoteChar and multiLine in format_options",
     "malformed_json": "check the format, and jsonPath and multiLine in format_options",
 }
+_SENTENCES = {
+    "field_not_found": "No record has the field {of!r} of a mapping",
+    "all_rows_in_the_default_partition": "All {records:,} rows are in the default partition of {of!r}",
+    "most_records_rejected": "Most records were rejected, {records:,} in all, with the reason {of}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,11 @@ class Suspicion:
     of: str
     hint: str
     records: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """What it is, for the message of an error."""
+        return f"{_SENTENCES[self.event].format(of=self.of, records=self.records)}: {self.hint}"
 
 
 def suspicions(parts: Sequence[ManifestPart], names: Sequence[str], partition_keys: Sequence[str]) -> list[Suspicion]:

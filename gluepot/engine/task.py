@@ -316,14 +316,20 @@ def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:
     if malformed and on_malformed is OnMalformed.FAIL:
         first = next(error for error in chunk.errors if error.callsite is None)
         raise PermanentError(
-            f"A record cannot be read as a row, at {first.at}: {first.message} --on-malformed=fail ends the job;"
-            " use keep to put such records aside."
+            f"A record cannot be read as a row, {_place_of(first.at)}: {first.message.removesuffix('.')}. The job ends"
+            " because of --on-malformed=fail; with keep such records are put aside."
         )
     if on_malformed is OnMalformed.DROP:
         tally.left_out += malformed
         return replace(chunk, errors=of_steps)
     tally.rejected += malformed
     return chunk
+
+
+def _place_of(at: Coordinates) -> str:
+    """Return where a record came from, for a message."""
+    shard = f", shard {at.shard}" if at.shard else ""
+    return f"{at.stream or 'of a DataFrame'}{shard}{f', position {at.position}' if at.position else ''}"
 
 
 def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:

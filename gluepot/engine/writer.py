@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,7 +27,7 @@ from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, Committed, Manifest, ManifestPart, SourceRange, write_label
 from gluepot.core.datasets import folder_dataset, table_dataset
-from gluepot.core.errors import ConfigError
+from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import canonical_url, place_of
 from gluepot.engine import catalog_update, execute
@@ -373,7 +374,8 @@ class TableWriter:
         planned, sink, target = write.planned, write.sink, write.target
         pipeline, taken = self.measures.taken_along(write.pipeline)
         staged = self._prepared.staged(pipeline, sink)
-        outcome, parts = execute.write(spark, pipeline, sink, write.table, planned, staged)
+        check = partial(_refuse_suspicious, write.settings) if write.settings.is_strict else None
+        outcome, parts = execute.write(spark, pipeline, sink, write.table, planned, staged, check)
         self.measures.measured(taken, parts)
         # Running a script's function twice could have visible effects. A check that depends on the time measures
         # something else in the next batch.
@@ -389,10 +391,7 @@ class TableWriter:
 
     def _warn(self, write: FileWrite, parts: Sequence[ManifestPart]) -> None:
         """Warn of what looks like a mistake, once for each target."""
-        columns = [
-            name for part in parts if part.schema for name in pa.ipc.read_schema(pa.py_buffer(part.schema)).names
-        ]
-        for one in suspicions(parts, columns, write.settings.partition_keys):
+        for one in suspicions(parts, _names(parts), write.settings.partition_keys):
             if (known := f"{write.place} {one.event} {one.of}") not in self.targets.warned:
                 self.targets.warned.add(known)
                 records = {"records": one.records} if one.records else {}
@@ -498,3 +497,18 @@ class TableWriter:
 
     def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
         """Record that a write is visible now. A bookmarked run overrides this and notes the write in the ledger."""
+
+
+def _names(parts: Sequence[ManifestPart]) -> list[str]:
+    """Return the names of the columns that were written."""
+    return [name for part in parts if part.schema for name in pa.ipc.read_schema(pa.py_buffer(part.schema)).names]
+
+
+def _refuse_suspicious(settings: FileTarget, parts: Sequence[ManifestPart]) -> None:
+    """Make sure that nothing looks like a mistake.
+
+    Raises:
+        PermanentError: something does.
+    """
+    for one in suspicions(parts, _names(parts), settings.partition_keys):
+        raise PermanentError(f"{one.sentence}. Nothing was written to {settings.path}, because --strict is given.")

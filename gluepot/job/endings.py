@@ -35,13 +35,14 @@ def push_at_end(gateway: str, job: str, metrics: CollectorRegistry, clock: Clock
     def at_end(_: object, error: BaseException | None, __: object) -> None:
         from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-        outputs = WRITERS.outputs()
+        outputs, account = WRITERS.outputs(), WRITERS.account()
         ended = Ended(
             good=_failure(error) is None,
             end_epoch=clock.epoch(),
             duration_secs=clock.monotonic() - began,
             rows_out=sum(one.rows for one in outputs),
             files=sum(one.files for one in outputs),
+            account=account,
         )
         push(gateway, job, metrics, ended)
 
@@ -75,7 +76,9 @@ def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEn
     def at_end(_: object, error: BaseException | None, __: object) -> None:
         from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-        lineage.ended(streams.read, WRITERS.outputs(), _failure(error), WRITERS.checks())
+        account = WRITERS.account()
+        told = account if account.sources or account.writes.arrived else None
+        lineage.ended(streams.read, WRITERS.outputs(), _failure(error), WRITERS.checks(), told)
 
     return at_end
 

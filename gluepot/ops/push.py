@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, Gauge, pushadd_to_gateway
 
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
+from gluepot.engine.account import Account
 from gluepot.streaming.observe.metric_names import AT_END, PREFIX
 
 # How long the end of a run waits for the gateway.
@@ -27,6 +28,7 @@ class Ended:
         duration_secs: time from its start to its end.
         rows_out: number of records written outside of streams.
         files: number of files published outside of streams.
+        account: of the records outside of streams.
     """
 
     good: bool
@@ -34,6 +36,7 @@ class Ended:
     duration_secs: float
     rows_out: int
     files: int
+    account: Account = field(default_factory=Account)
 
     def values(self) -> dict[str, float]:
         """Return the values of `AT_END`, by name."""
@@ -43,6 +46,11 @@ class Ended:
             "run_duration_seconds": self.duration_secs,
             "run_rows_out": self.rows_out,
             "run_files_written": self.files,
+            "run_rows_in": self.account.read.records,
+            "run_rows_delivered": self.account.read.delivered,
+            "run_rows_rejected": self.account.read.rejected,
+            "run_rows_left_out": self.account.read.left_out,
+            "run_rows_refused": self.account.writes.refused,
         }
 
 

@@ -164,6 +164,11 @@ AT_END = (
     Metric("run_end_timestamp_seconds", "When the run ended, in seconds since 1970 UTC.", of_job=True),
     Metric("run_duration_seconds", "From the begin of the run to its end.", of_job=True),
     Metric("run_rows_out", "Records written outside of streams.", of_job=True),
+    Metric("run_rows_in", "Records read outside of streams.", of_job=True),
+    Metric("run_rows_delivered", "Records read outside of streams that became rows for the script.", of_job=True),
+    Metric("run_rows_rejected", "Records outside of streams that could not be read, and are kept.", of_job=True),
+    Metric("run_rows_left_out", "Records that could not be read, left out with --on-malformed=drop.", of_job=True),
+    Metric("run_rows_refused", "Rows outside of streams that were not written, and are kept.", of_job=True),
     Metric("run_files_written", "Files published outside of streams.", of_job=True),
 )
 
@@ -173,6 +178,11 @@ COUNTERS = (
     Metric("bytes_in", "Payload bytes read.", glue="glue.driver.aggregate.bytesRead"),
     Metric("bytes_out", "Bytes of published files.", glue="glue.driver.bytesWrittten"),  # AWS's own spelling
     Metric("files_written", "Published files.", glue="glue.driver.filesWritten"),
+    Metric("rows_delivered", "Records read that became rows for the script."),
+    Metric("rows_left_out", "Records that could not be read, left out with --on-malformed=drop."),
+    Metric("rows_arrived", "Rows that came to a write."),
+    Metric("rows_refused", "Rows that were not written, and are kept."),
+    Metric("rows_skipped", "Rows that an earlier attempt of the batch has written."),
     Metric("rows_rejected", "Records diverted to the rejects.", by=("reason",)),
     Metric("values_nulled", "Values that became null because the declared schema has another type.", by=("column",)),
     Metric("schema_changes", "Columns of the stream that are new (added) or changed their type (type).", by=("kind",)),

@@ -92,6 +92,12 @@ class StreamMetrics:
         self._count("bytes_out", stats.bytes_out, query)
         self._count("files_written", stats.files, query)
         self._count("batches", 1, query)
+        read, writes = stats.account.read, stats.account.writes
+        self._count("rows_delivered", read.delivered, query)
+        self._count("rows_left_out", read.left_out, query)
+        self._count("rows_arrived", writes.arrived, query)
+        self._count("rows_refused", writes.refused, query)
+        self._count("rows_skipped", writes.skipped, query)
         for reason, rows in stats.rejected.items():
             self._count("rows_rejected", rows, query, self._bounded("rows_rejected", query, reason))
         for column, values in stats.misfits.items():

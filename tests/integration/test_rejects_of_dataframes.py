@@ -10,6 +10,7 @@ from awsglue import DynamicFrame
 from awsglue.transforms import ApplyMapping
 from gluepot.cli.exit_codes import DONE
 from gluepot.cli.main import app, outcome
+from gluepot.engine.account import Account
 
 BROKEN = [b'{"id": 7, "n":', b"\x00\x01", b"[1, 2]"]
 MAPPING = [("id", "int", "id", "long"), ("name", "string", "name", "string")]
@@ -51,6 +52,9 @@ def told(capsys, *arguments):
 
 
 def rejected(stats):
+    account = sum((one.account for one in stats), Account())
+    (read,) = account.sources.values()
+    assert (read.records, read.delivered, read.rejected) == (23, 20, 3)
     return sum(sum(one.rejected.values()) for one in stats)
 
 

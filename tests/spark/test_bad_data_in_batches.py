@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -11,10 +12,18 @@ import pytest
 
 from awsglue import DynamicFrame
 from awsglue.job import Job
-from awsglue.transforms import ApplyMapping
+from awsglue.transforms import ApplyMapping, Filter
 from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.ledger import ledger_url, open_ledger
 from gluepot.bookmarks.run_writer import RunWriters
 from gluepot.core import logging
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import PermanentError
+from gluepot.core.on_malformed import OnMalformed
+from gluepot.core.storage import open_storage
+from gluepot.engine.account import Account, Reading, Writes
+from gluepot.streaming.query import session
+from gluepot.tables.verify import verify
 
 
 @pytest.fixture
@@ -201,3 +210,80 @@ def test_the_columns_of_a_header_without_rows_are_known(read, glue_context, tmp_
     frame.toDF().createOrReplaceTempView("nothing")
 
     assert glue_context.spark_session.sql("SELECT id, upper(country) FROM nothing").count() == 0
+
+
+def accounts(job_name):
+    ledger = open_ledger(ledger_url(os.environ), SystemClock())
+    found = [Account.of_plain(json.loads(run.account)) for run in ledger.runs(job_name)]
+    ledger.close()
+    return found
+
+
+def test_each_record_is_in_the_account_once_however_often_it_is_read(job, read, write, glue_context, tmp_path):
+    run = job()
+    frame = read(put(tmp_path / "in", "a.json", MIXED), ctx="orders")
+    write(Filter.apply(frame=frame, f=lambda row: row["id"] > 4, transformation_ctx="some"))
+    rows = frame.toDF()
+    assert rows.count() == rows.filter("id >= 0").count() == 20
+    write(DynamicFrame.fromDF(rows.limit(3), glue_context, "three"))
+    run.commit()
+
+    assert accounts("copy") == [Account({"orders": Reading(22, 20, 2)}, Writes(18, 18))]
+
+
+def test_a_run_that_reads_nothing_has_an_account_too(job, read, tmp_path):
+    run = job()
+    read(tmp_path / "missing", ctx="orders").toDF()
+    run.commit()
+
+    assert accounts("copy")[0].writes == Writes()
+
+
+@pytest.fixture
+def setting(monkeypatch):
+    def setting(**values):
+        for name, value in values.items():
+            monkeypatch.setattr(session.current(), name, value)
+
+    return setting
+
+
+@pytest.mark.parametrize("through_rows", [True, False])
+def test_malformed_records_are_dropped_and_counted_if_the_job_says_so(
+    job, read, write, writers, setting, glue_context, tmp_path, through_rows
+):
+    setting(on_malformed=OnMalformed.DROP)
+    run = job()
+    frame = read(put(tmp_path / "in", "a.json", MIXED), ctx="orders")
+    write(DynamicFrame.fromDF(frame.toDF(), glue_context, "rows") if through_rows else frame)
+    run.commit()
+
+    assert accounts("copy") == [Account({"orders": Reading(22, 20, 0, 2)}, Writes(20, 20))]
+    assert (kept(tmp_path), writers.rejected().by_reason) == (Counter(), Counter())
+    assert verified(str(tmp_path / "out")) == []
+
+
+@pytest.mark.parametrize("through_rows", [True, False])
+def test_a_malformed_record_ends_a_job_that_says_so_and_nothing_is_published(
+    job, read, write, setting, glue_context, tmp_path, through_rows
+):
+    setting(on_malformed=OnMalformed.FAIL)
+    job()
+    frame = read(put(tmp_path / "in", "a.json", MIXED))
+    with pytest.raises(Exception, match=r"a\.json, position 550: .*--on-malformed=fail"):
+        write(DynamicFrame.fromDF(frame.toDF(), glue_context, "rows") if through_rows else frame)
+
+    assert duckdb.sql(f"SELECT count(*) FROM glob('{tmp_path}/out/*.parquet')").fetchall() == [(0,)]
+
+
+def test_a_strict_job_ends_before_it_publishes_what_looks_like_a_mistake(job, read, write, setting, tmp_path):
+    setting(is_strict=True)
+    job()
+    with pytest.raises(PermanentError, match="All 20 rows are in the default partition of 'coutnry': no row has this"):
+        write(read(put(tmp_path / "in", "a.json", MIXED)), partitionKeys=["coutnry"])
+
+    assert list((tmp_path / "out").rglob("*.parquet")) == []
+
+
+def verified(table):
+    return list(verify(open_storage(table), None).findings)

@@ -19,7 +19,7 @@ from gluepot.core.clock import SystemClock
 from gluepot.core.owned_folders import new_owned_folder
 from gluepot.engine import on_driver, row_files, row_folders, row_frames
 from gluepot.engine.pipeline import Pipeline
-from gluepot.engine.read_totals import ReadTotals
+from gluepot.engine.readings import Readings
 from gluepot.engine.row_files import RowFolders
 from gluepot.frames.chunk import Chunk
 
@@ -202,9 +202,8 @@ def test_a_failure_is_raised_and_leaves_no_files(glue_context, tmp_path):
 @pytest.mark.parametrize("in_driver", [True, False])
 @pytest.mark.parametrize("records", [SHAPES["deep"], [{"l": []}, {"l": [1]}]], ids=["one_pass", "two_passes"])
 def test_the_read_is_counted_once(glue_context, tmp_path, monkeypatch, records, in_driver):
-    totals = ReadTotals()
-    totals.begin()
-    monkeypatch.setattr("gluepot.engine.execute.READ_TOTALS", totals)
+    totals = Readings()
+    monkeypatch.setattr("gluepot.engine.execute.READINGS", totals)
     monkeypatch.setattr(on_driver, "is_small_input", lambda sizes: in_driver)
     for number, record in enumerate(records):
         lines(tmp_path / f"{number}.json", [record])

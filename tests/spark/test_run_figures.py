@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gluepot.engine.read_totals import READ_TOTALS
+from gluepot.engine.readings import READINGS
 from gluepot.job.glue_metrics.figures import Counts
 from gluepot.job.glue_metrics.spark_status import SparkStatus
 
@@ -21,11 +21,10 @@ def folder(tmp_path):
 def counted(work):
     """Return what a piece of work added to the counts of Spark and to our own."""
     status = SparkStatus()
-    READ_TOTALS.begin()
-    before, own_before = status.read(NOW_MS)[0], READ_TOTALS.records_and_bytes()
+    before, own_before = status.read(NOW_MS)[0], READINGS.records_and_bytes()
     work()
     after, gauges = status.read(NOW_MS + 5)
-    records, size_bytes = READ_TOTALS.records_and_bytes()
+    records, size_bytes = READINGS.records_and_bytes()
     own = Counts(records_read=records - own_before[0], bytes_read=size_bytes - own_before[1])
     assert status.read(NOW_MS + 5)[0] == after
     return after.since(before).plus(own), gauges

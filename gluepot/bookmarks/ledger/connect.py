@@ -12,7 +12,7 @@ from gluepot.core.statedir import state_root
 
 VARIABLE = "GLUEPOT_LEDGER"
 # The newest migration; a test compares it with the migration scripts.
-HEAD = "0002"
+HEAD = "0003"
 
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", "alembic_version")
 

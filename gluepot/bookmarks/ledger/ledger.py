@@ -119,13 +119,20 @@ class Ledger:
         with self.transaction() as connection:
             return connection.execute(update(lease).where(mine).values(beat=lease.c.beat + 1)).rowcount == 1
 
-    def commit(self, run: BegunRun, changes: Mapping[str, Change], writes: Sequence[LedgerWrite] = ()) -> int:
+    def commit(
+        self,
+        run: BegunRun,
+        changes: Mapping[str, Change],
+        writes: Sequence[LedgerWrite] = (),
+        account: str | None = None,
+    ) -> int:
         """End a run and save what it read; if bookmarks are paused, only end it.
 
         Args:
             run: the run that `begin` returned.
             changes: new state of each `transformation_ctx` that read something.
             writes: the published writes.
+            account: the account of the run's records, see `Run`.
 
         Returns:
             The number of the job's state afterwards.
@@ -154,7 +161,7 @@ class Ledger:
                     )
                 )
             job = _update_job(connection, job, version=job.version + 1, attempt=0)
-            self._end(connection, run, {"status": COMMITTED, "state": state})
+            self._end(connection, run, {"status": COMMITTED, "state": state, "account": account})
             return job.state
 
     def announced(self, run: BegunRun) -> list[str]:

@@ -35,6 +35,7 @@ runs = Table(
     Column("base", Integer, nullable=False),
     Column("state", Integer),
     Column("error", Text),
+    Column("account", Text),
     Index("runs_of_job", "job", "id"),
 )
 

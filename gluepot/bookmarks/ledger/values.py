@@ -132,6 +132,8 @@ class Run:
         base: number of the state it read from.
         state: number of the state it made; None if it made none.
         error: why it failed, one sentence.
+        account: the account of its records as JSON, see `gluepot.engine.account`; None if it did not commit, or if an
+            older Gluepot ran it.
     """
 
     id: int
@@ -146,6 +148,7 @@ class Run:
     base: int
     state: int | None
     error: str | None
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from gluepot.connectors.jdbc.plan import JdbcPlan
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import open_storage
+from gluepot.engine.account import Account
 from gluepot.streaming.checkpoints.moves import standing
 from gluepot.streaming.checkpoints.snapshot import read
 from gluepot.streaming.query.ledger_positions import StreamMark
@@ -337,12 +338,24 @@ def runs(job: str | None = None, *, limit: int = 20, output: Output = "text") ->
                 "ended": time_of(run.ended_ms),
                 "from_state": run.base,
                 "to_state": run.state,
+                **_of_account(run.account),
                 "rows_out": sum(write.rows for write in ledger.writes(run)),
                 "error": run.error,
             }
             for run in ledger.runs(job, limit)
         ]
+    if output == "text":
+        rows = [{name: value for name, value in row.items() if name != "account"} for row in rows]
     show(rows, output, "There are no runs.")
+
+
+def _of_account(text: str | None) -> Row:
+    """Return the columns that tell of the account of a run, see `gluepot.engine.account`."""
+    if text is None:
+        return {"read": None, "rejected": None, "account": None}
+    account = Account.of_plain(json.loads(text))
+    kept = account.read.rejected + account.writes.refused
+    return {"read": account.read.records, "rejected": kept, "account": account.to_plain()}
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
 from gluepot.core.logging import get_logger
 from gluepot.core.masking import mask_text
+from gluepot.engine.account import Account
 from gluepot.engine.write_totals import Output
 from gluepot.job.lineage.events import Names, Versions, event
 from gluepot.quality.results import Checked
@@ -71,7 +72,7 @@ class Lineage:
         if new:
             self._put(own, partial(event, RunState.START, own, self.versions, stats.started_epoch, stats.inputs))
         batch = (own, self.versions, stats.committed_epoch, stats.inputs, stats.outputs)
-        self._put(own, partial(event, RunState.RUNNING, *batch, checks=stats.checks))
+        self._put(own, partial(event, RunState.RUNNING, *batch, checks=stats.checks, account=stats.account))
 
     def ended(
         self,
@@ -79,6 +80,7 @@ class Lineage:
         outputs: Iterable[Output],
         error: BaseException | None,
         checks: Iterable[Checked] = (),
+        account: Account | None = None,
     ) -> None:
         """Tell that the run and its queries end.
 
@@ -87,6 +89,7 @@ class Lineage:
             outputs: written outside of streams.
             error: what ended it; None for a good end.
             checks: what checks of data quality found outside of streams.
+            account: of the records outside of streams.
         """
         state = RunState.COMPLETE if error is None else RunState.FAIL
         said = "" if error is None else mask_text(f"{type(error).__name__}: {error}")
@@ -94,7 +97,7 @@ class Lineage:
         for own in self._queries.values():
             self._put(own, partial(event, state, own, self.versions, now_epoch, error=said))
         run = (self.names, self.versions, now_epoch, tuple(inputs), tuple(outputs), said)
-        self._put(self.names, partial(event, state, *run, checks=tuple(checks)))
+        self._put(self.names, partial(event, state, *run, checks=tuple(checks), account=account))
         with suppress(queue.Full):  # then nobody waits for the end
             self._waiting.put_nowait(None)
         if self._sender is not None:

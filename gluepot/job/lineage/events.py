@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
+import attr
 import pyarrow as pa
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import (
@@ -25,6 +26,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from gluepot.core.datasets import Dataset
+from gluepot.engine.account import Account
 from gluepot.engine.write_totals import Output
 from gluepot.frames.schema import merge_schemas
 from gluepot.job.lineage.quality_facets import quality_facets
@@ -32,6 +34,19 @@ from gluepot.quality.results import Checked
 
 PRODUCER = "https://github.com/gluepot/gluepot"
 _IDS = UUID("5f0d8c4e-7f0a-5b3e-9c9e-6a1f6f7a2b10")  # ours, once and for all: ids of runs follow from it
+
+
+@attr.define
+class RecordsRunFacet(RunFacet):
+    """The account of records, see `gluepot.engine.account`.
+
+    Args:
+        sources: records read, delivered, rejected and left out, by source.
+        writes: rows arrived, written, refused and skipped.
+    """
+
+    sources: dict[str, dict[str, int]]
+    writes: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +98,7 @@ def event(
     outputs: Sequence[Output] = (),
     error: str = "",
     checks: Sequence[Checked] = (),
+    account: Account | None = None,
 ) -> RunEvent:
     """Return one event.
 
@@ -95,6 +111,7 @@ def event(
         outputs: what was written since.
         error: why it failed, one sentence.
         checks: what checks of data quality found since.
+        account: of the records since; None if nothing was read or written.
     """
     run_facets: dict[str, RunFacet] = {
         "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
@@ -106,6 +123,8 @@ def event(
         run_facets["parent"] = parent_run.ParentRunFacet(
             run=parent_run.Run(runId=above.id), job=parent_run.Job(namespace=above.namespace, name=above.name)
         )
+    if account is not None:
+        run_facets["gluepot_records"] = RecordsRunFacet(**account.to_plain())
     if error:
         run_facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(message=error, programmingLanguage="python")
     job_facets: dict[str, JobFacet] = {

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from gluepot.engine.account import Account
 from gluepot.engine.write_totals import WrittenFile
 from gluepot.frames.schema.changes import ColumnChange
 from gluepot.streaming.progress import BatchStats, input_rate, process_rate, window_ratio
@@ -131,6 +132,7 @@ class QueryHistory:
         positions: positions of the newest batch, at most `MOST_POSITIONS`.
         shards: number of all positions.
         rejected: number of records rejected since the run began, by reason.
+        account: the balances since the run began.
     """
 
     batches: Sequence[Batch] = ()
@@ -140,6 +142,7 @@ class QueryHistory:
     positions: Sequence[Position] = ()
     shards: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
 
     @property
     def newest(self) -> Batch | None:
@@ -159,6 +162,7 @@ class _Kept:
     positions: Sequence[Position] = ()
     shards: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
+    account: Account = field(default_factory=Account)
 
 
 @dataclass(slots=True)
@@ -182,6 +186,7 @@ class History:
                 files.append(FromBatch(stats.batch_id, stats.committed_epoch, file))
             kept.changes.extend(FromBatch(stats.batch_id, stats.committed_epoch, one) for one in stats.column_changes)
             kept.rejected.update(stats.rejected)
+            kept.account += stats.account
             if positions:
                 kept.positions, kept.shards = positions[:MOST_POSITIONS], len(positions)
 
@@ -199,6 +204,7 @@ class History:
                 positions=kept.positions,
                 shards=kept.shards,
                 rejected=dict(kept.rejected),
+                account=kept.account,
             )
 
 

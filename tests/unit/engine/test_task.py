@@ -8,10 +8,11 @@ from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
-from gluepot.core.errors import DataLoss
+from gluepot.core.errors import DataLoss, PermanentError
+from gluepot.core.on_malformed import OnMalformed
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
-from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.frames.chunk import CallSite, Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
@@ -36,6 +37,45 @@ def test_rows_that_are_not_all_taken_keep_the_errors_so_far_under_another_name(t
     rows.close()
 
     assert [file.name for file in tmp_path.iterdir()] == ["b-partial-00000-000.rejects"]
+
+
+FAILED = ErrorRecord(b"{}", "function_failed", "no such key", callsite=CallSite("job.py"))
+
+
+def test_records_that_cannot_be_read_are_told_from_those_that_fail_later():
+    tally = Tally(rows_in=3)
+
+    list(through([Chunk(ROWS, [ERROR, FAILED])], [], tally))
+
+    assert (tally.reading.delivered, tally.reading.rejected) == (1, 1)
+
+
+def test_records_that_cannot_be_read_are_dropped_and_counted_if_the_job_says_so():
+    tally = Tally(rows_in=3)
+
+    (chunk,) = through([Chunk(ROWS, [ERROR, FAILED])], [], tally, OnMalformed.DROP)
+
+    assert (chunk.errors, tally.left_out, tally.rejected) == ([FAILED], 1, 0)
+
+
+def test_a_record_that_cannot_be_read_ends_the_job_if_it_says_so():
+    with pytest.raises(PermanentError, match=r"clicks, shard 0, position 7: not JSON\. .*--on-malformed=fail"):
+        list(through([Chunk(ROWS, [ERROR])], [], Tally(), OnMalformed.FAIL))
+    assert list(through([Chunk(ROWS, [FAILED])], [], Tally(), OnMalformed.FAIL))
+
+
+def test_a_decoder_that_loses_a_record_ends_the_job():
+    class Loses:
+        def decode(self, values, positions, stream, shard):
+            return Chunk(ROWS)
+
+    class Declares:
+        def decoder(self):
+            return Loses()
+
+    given = RangeInput(StreamReading(TwoBatches()), (), declared=Declares())
+    with pytest.raises(PermanentError, match="2 records of clicks-0 became 1 rows"):
+        list(load_chunks(given, [SourceRange("kafka", "clicks", "", "0", 7, 10)], Tally()))
 
 
 def test_errors_of_every_step_stay_with_their_chunk():

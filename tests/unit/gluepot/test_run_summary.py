@@ -4,11 +4,13 @@ from collections import Counter
 from dataclasses import replace
 
 from gluepot.core.datasets import Dataset
+from gluepot.engine.account import Account, Reading, Writes
 from gluepot.engine.write_totals import Output, Rejected, WrittenFile
 from gluepot.job.summary import QueryTotals, Summary, lines, url_of
 from gluepot.job.written import Written
 from gluepot.streaming.progress import BatchStats
 
+ACCOUNT = Account({"orders": Reading(4, 1, 3)}, Writes(1, 1))
 ORDERS, LAKE = Dataset("file", "/data/orders"), Dataset("s3://lake", "orders")
 
 
@@ -29,7 +31,7 @@ def test_batches_and_outputs_are_added_up():
     summary = Summary()
     summary.update(batch(0, 100, 2, [Output(ORDERS, 98, files=2)]))
     summary.update(batch(1, 50, 0, [Output(ORDERS, 50, files=1), Output(LAKE, 50, files=1)]))
-    summary.add([Output(ORDERS, 1, files=1)], Rejected(Counter(cast_error=3), Counter({"/state/rejects": 3})))
+    summary.add([Output(ORDERS, 1, files=1)], Rejected(Counter(cast_error=3), Counter({"/state/rejects": 3})), ACCOUNT)
 
     assert summary.queries == {"orders": QueryTotals(2, 150, 2)}
     assert summary.written == {ORDERS: Written(149, files=4), LAKE: Written(50, files=1)}
@@ -42,6 +44,7 @@ def test_batches_and_outputs_are_added_up():
         ],
         "rejected": {"malformed_json": 2, "cast_error": 3},
         "rejects_in": {"/state/rejects": 3},
+        "account": ACCOUNT.to_plain(),
     }
 
 
@@ -61,7 +64,7 @@ def test_a_person_is_told_what_was_done_where_it_is_and_how_to_look_at_it():
 
 def test_records_that_a_database_keeps_are_told():
     summary = Summary()
-    summary.add([], Rejected(Counter(cast_error=1)))
+    summary.add([], Rejected(Counter(cast_error=1)), Account())
 
     assert lines(1.0, summary) == [
         "1 record rejected and kept (cast_error 1).",
@@ -92,7 +95,7 @@ def test_a_table_of_a_database_has_no_files_to_look_at():
 
 def test_values_without_a_type_are_told_with_their_target():
     summary = Summary()
-    summary.add([Output(ORDERS, 3, files=1, untyped=2), Output(ORDERS, 1, untyped=1)], Rejected())
+    summary.add([Output(ORDERS, 3, files=1, untyped=2), Output(ORDERS, 1, untyped=1)], Rejected(), Account())
     assert lines(1.0, summary)[1:] == [
         "/data/orders: 3 values without a type, such as an empty list, became null; the log names the fields.",
         "Done in 1 s.",

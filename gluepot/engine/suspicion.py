@@ -16,7 +16,7 @@ from gluepot.core.errors import did_you_mean
 
 _LEAST_RECORDS = 10
 _REMEDIES = {
-    "invalid_utf8": "the files are not UTF-8; convert them, for example with iconv",
+    "invalid_utf8": "the files are not UTF-8; give their encoding in format_options, such as ISO-8859-1 or UTF-16",
     "malformed_csv": "check separator, quoteChar and multiLine in format_options",
     "malformed_json": "check the format, and jsonPath and multiLine in format_options",
 }

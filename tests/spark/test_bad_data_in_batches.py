@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from pyspark.sql import Row
 
 from awsglue import DynamicFrame
 from awsglue.job import Job
@@ -197,6 +198,20 @@ def test_a_file_of_another_encoding_is_named(read, write, said, tmp_path):
     warned = said()["most_records_rejected"]
     assert (warned["of"], warned["records"]) == ("invalid_utf8", 20)
     assert "not UTF-8" in warned["hint"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "UTF-16", "utf-16-le"])
+@pytest.mark.parametrize(("form", "text"), [("csv", "größe\nKöln\n"), ("json", '{"größe": "Köln"}\n')])
+def test_a_file_is_read_in_the_encoding_that_the_script_says(read, said, tmp_path, form, text, encoding):
+    (tmp_path / "in").mkdir()
+    (tmp_path / f"in/a.{form}").write_bytes(text.encode(encoding))
+    options = {"withHeader": True} if form == "csv" else {}
+
+    assert read(tmp_path / "in", form, encoding=encoding, **options).toDF().collect() == [Row(größe="Köln")]
+    assert said() == {}
+    if form == "csv":
+        read(tmp_path / "in", form, **options).toDF()
+        assert "give the encoding" in said()["header_is_not_utf8"]["hint"]
 
 
 def test_a_path_without_files_is_named(read, said, tmp_path):

@@ -76,7 +76,7 @@ class XmlInputFormat:
         if encoding:
             try:
                 codecs.lookup(str(encoding))
-            except LookupError as error:
+            except (LookupError, ValueError) as error:
                 raise ConfigError(f"encoding is {encoding!r}, which is none; use UTF-8, ISO-8859-1, ...") from error
         schema = with_schema(options)
         return cls(

@@ -13,6 +13,7 @@ from gluepot.connectors.files.contracts import ChunkReader, ColumnarInputFormat,
 from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.hive import partition_values
 from gluepot.connectors.files.source.versions import FileVersion
+from gluepot.connectors.files.text_encoding import as_utf8
 from gluepot.core.errors import PermanentError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import Entry, VersionGone, open_source
@@ -31,6 +32,7 @@ class FilesSource:
         fail_fast: a record that cannot be read ends the job.
         attach_filename: name of a column to add with the file's URL.
         attach_timestamp: name of a column to add with the file's time.
+        encoding: of text files; None for UTF-8. Positions of records are those of the text as UTF-8.
     """
 
     format: InputFormat
@@ -38,6 +40,7 @@ class FilesSource:
     fail_fast: bool = False
     attach_filename: str | None = None
     attach_timestamp: str | None = None
+    encoding: str | None = None
 
     @property
     def guarantee(self) -> str:
@@ -71,7 +74,7 @@ class FilesSource:
     def splits(self, file: FileVersion) -> bool:
         """Tell whether a file can be read in pieces."""
         plain = self.format.needs_seek or compression_of(file.name, self.compression) == "none"
-        return self.format.splits and plain
+        return self.format.splits and plain and self.encoding is None
 
     def _of_file(self, reader: ChunkReader, file: FileVersion, piece: tuple[int, int] | None) -> Iterator[Chunk]:
         entry = Entry(file.inside, file.name, file.size_bytes, file.mtime_us, file.etag)
@@ -79,6 +82,8 @@ class FilesSource:
         with raw:
             compression = "none" if self.format.needs_seek else compression_of(file.name, self.compression)
             plain = decompressed(raw, compression, file.size_bytes, file.url)
+            if self.encoding is not None:
+                plain = as_utf8(plain, self.encoding, file.url)
             added = list(self._added_columns(file))
             opened = OpenFile(plain, file.url, file.partition, piece, is_unpacked=compression != "none")
             for chunk in reader.read(opened):

@@ -15,6 +15,7 @@ from gluepot.connectors.files.source.listing import ListingOptions
 from gluepot.connectors.files.source.plan import MAX_BAND_MS, PlanOptions
 from gluepot.connectors.files.source.sql_predicate import SqlEvaluator, read_predicate
 from gluepot.connectors.files.source.storage_classes import read_classes
+from gluepot.connectors.files.text_encoding import text_encoding
 from gluepot.connectors.options import warn_ignored, warn_unseen
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
@@ -43,6 +44,8 @@ KNOWN_OPTIONS = (
 _WITHOUT_EFFECT = {
     "useS3ListImplementation": "listings are always read page by page",
 }
+# Formats of text whose files may have another encoding than UTF-8. XML files say their own.
+_ENCODED = frozenset({"csv", "json"})
 # Options of a format that change how fast it is read or written, and not what.
 HARMLESS_OF_FORMAT = frozenset({"optimizePerformance", "useGlueParquetWriter", "strictCheckForQuoting", "compression"})
 
@@ -100,6 +103,7 @@ class FileReadSettings:
             fail_fast=flag(options, "isFailFast"),
             attach_filename=of_format.get("attachFilename") or None,
             attach_timestamp=of_format.get("attachTimestamp") or None,
+            encoding=text_encoding(of_format.get("encoding")) if (format_name or "").lower() in _ENCODED else None,
         )
         warn_unseen(log, of_format, HARMLESS_OF_FORMAT)
         return cls(

@@ -30,8 +30,11 @@ from gluepot.connectors.files.formats.csv.row_parser import RowParser
 from gluepot.connectors.files.formats.csv.rows import Rows, as_text
 from gluepot.connectors.files.formats.text_lines import lines_of, text_blocks
 from gluepot.core.errors import PermanentError
+from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+
+log = get_logger(__name__)
 
 # No record that spreads over lines, and no first one, may be longer.
 _BLOCK_BYTES = 4 << 20
@@ -107,6 +110,7 @@ class CsvReader:
         self._settings = settings
         self._separator = settings.separator.encode()
         self._parser = RowParser(settings.separator, settings.quote, settings.escape)
+        self._has_warned = False
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
@@ -119,6 +123,8 @@ class CsvReader:
             return
         if len(cells) > _MOST_COLUMNS:
             raise too_large(file.place, f"a first line of {len(cells)} values, not {_MOST_COLUMNS} at most")
+        if settings.with_header:
+            self._check_encoding(first, file.place)
         names = _distinct(cells) if settings.with_header else _by_place(settings.names, len(cells))
         again = b"" if settings.with_header else first
         if file.piece is None:
@@ -131,6 +137,18 @@ class CsvReader:
             yield chunk
         if chunk is None and settings.with_header:
             yield Chunk(rows.no_rows())  # the header names the columns
+
+    def _check_encoding(self, header: bytes, place: str) -> None:
+        """Warn once of a header that is not UTF-8, because its columns get other names than they have."""
+        try:
+            is_text = "\0" not in header.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            is_text = False
+        if not is_text and not self._has_warned:
+            self._has_warned = True
+            configure_once()
+            hint = "give the encoding in format_options, such as ISO-8859-1 or UTF-16"
+            log.warning("header_is_not_utf8", file=place, hint=hint)
 
     def _first_record(self, lines: FirstLines, *, names_columns: bool) -> tuple[bytes, list[str]]:
         """Take the first record that is not blank off a file, and return it with its values; nothing at the end.

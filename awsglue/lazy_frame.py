@@ -12,6 +12,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from awsglue.calls import Call
 from awsglue.writing import rejects_of_frame
+from gluepot.bookmarks import jobrun
 from gluepot.engine import execute, row_frames
 from gluepot.engine.execute import ErrorCounts
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RowsInFiles, SplitInput
@@ -73,10 +74,18 @@ class LazyFrame:
     def _arrow_schema(self) -> pa.Schema:
         if self._schema_found is None:
             schema = self._static_schema()
-            self._schema_found = (
-                execute.schema_of(self._spark, self.pipeline.over_known()) if schema is None else schema
-            )
+            if schema is None:
+                schema = execute.schema_of(self._spark, self.pipeline.over_known())
+                self._remember(schema)
+            self._schema_found = schema
         return self._schema_found
+
+    def _remember(self, schema: pa.Schema) -> None:
+        """Note the columns of a read with a bookmark, for a later run that finds nothing new."""
+        pipeline, run = self.pipeline, jobrun.current()
+        is_read = isinstance(pipeline.input, SplitInput) and not pipeline.steps
+        if is_read and pipeline.input.bookmark and run is not None and run.bookmarks is not None:
+            run.bookmarks.learned(pipeline.input.bookmark, schema)
 
     def _read_rows(self) -> DataFrame | None:
         """Return the rows if reading them is needed to find the schema; the first call reads them, into files.
@@ -97,6 +106,7 @@ class LazyFrame:
         if found is None:
             return None
         self._schema_found = found.schema
+        self._remember(found.schema)
         return found.to_frame(self._spark)
 
     def known_schema(self) -> pa.Schema | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from gluepot.bookmarks.jobrun import Bookmarks, JobRun
+from gluepot.bookmarks.last_schema import last_schema
 from gluepot.bookmarks.ledger import Change
 from gluepot.connectors.files.source.grouping import grouped
 from gluepot.connectors.files.source.listing import ListingStats, list_files
@@ -44,8 +45,12 @@ def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parall
     marks = run.bookmarks if run else None
     if marks and not ctx:
         log.warning("source_not_bookmarked", paths=settings.listing.paths, hint="give it a transformation_ctx")
+    name, schema = "", None
     if marks and ctx:
-        made = _with_bookmark(settings, marks, ctx, listing, started_us)
+        name = marks.next_read(ctx)
+        made = _with_bookmark(settings, marks, name, listing, started_us)
+        if not made.files:
+            schema = last_schema(marks.bodies(name))
         _tell(replace(made, folders=(*made.folders, *(FolderPlan(one.url, one.under) for one in stats.empty))))
     else:
         made = plan(listing, FilesState(), settings.plan, started_us)
@@ -53,13 +58,12 @@ def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parall
     if run and run.temp_dir and ctx:
         _write_listing(run.temp_dir, run, ctx, made)
     groups = grouped(made.files, settings.groups, parallelism, settings.source.splits)
-    return SplitInput(settings.source, groups, is_remembered=bool(marks and ctx))
+    return SplitInput(settings.source, groups, schema, name)
 
 
 def _with_bookmark(
-    settings: FileReadSettings, marks: Bookmarks, ctx: str, listing: Iterator[FileVersion], started_us: int
+    settings: FileReadSettings, marks: Bookmarks, name: str, listing: Iterator[FileVersion], started_us: int
 ) -> Plan:
-    name = marks.next_read(ctx)
     if marks.between:
         after, upto = (state_of(marks.bodies(name, at)) for at in (marks.between.after, marks.between.upto))
         made = plan_range(listing, after, upto)

@@ -13,6 +13,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from gluepot.bookmarks.last_schema import with_schema
 from gluepot.bookmarks.ledger import BegunRun, Change, LedgerWrite, RunStart
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, EtlError
@@ -23,6 +24,8 @@ from gluepot.engine.account import Account, Writes
 from gluepot.engine.readings import READINGS
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from gluepot.bookmarks.ledger import Ledger
     from gluepot.bookmarks.ledger.lease import Heartbeat
 
@@ -59,6 +62,7 @@ class Bookmarks:
     heartbeat: Heartbeat
     between: Between | None = None
     _changes: dict[str, Change] = field(default_factory=dict)
+    _schemas: dict[str, pa.Schema] = field(default_factory=dict)
     _digests: list[str] = field(default_factory=list)
     _writes: list[LedgerWrite] = field(default_factory=list)
     _named: Counter[str] = field(default_factory=Counter)
@@ -93,6 +97,10 @@ class Bookmarks:
         if change is not None:
             self._changes[name] = change
 
+    def learned(self, name: str, schema: pa.Schema) -> None:
+        """Note the columns of what a read has read; a read that finds nothing new has those of the last one."""
+        self._schemas[name] = schema
+
     def wrote(self, write: LedgerWrite) -> None:
         """Note a write that was published."""
         self._writes.append(write)
@@ -126,7 +134,11 @@ class Bookmarks:
                 action()
             reach("job.committing")
             account = Account(READINGS.of_scope(self.scope), self._written())
-            state = self.ledger.commit(self.run, self._changes, self._writes, json.dumps(account.to_plain()))
+            changes = {
+                name: with_schema(change, self._schemas[name]) if name in self._schemas else change
+                for name, change in self._changes.items()
+            }
+            state = self.ledger.commit(self.run, changes, self._writes, json.dumps(account.to_plain()))
         except EtlError as error:
             self.abandon(str(error))
             raise

@@ -75,7 +75,7 @@ class SplitInput:
         source: reads a split in the worker.
         splits: one task reads each split.
         schema: the schema of all records, if the source knows it beforehand; None if it is inferred from the records.
-        is_remembered: whether a bookmark will say that exactly these splits were read.
+        bookmark: the name of the bookmark that will say that exactly these splits were read; empty for none.
         name: as in `RangeInput`.
         on_malformed: as in `RangeInput`.
     """
@@ -83,7 +83,7 @@ class SplitInput:
     source: BatchSource[Any]
     splits: tuple[InputSplit, ...]
     schema: pa.Schema | None = None
-    is_remembered: bool = False
+    bookmark: str = ""
     name: SourceName | None = None
     on_malformed: OnMalformed = OnMalformed.KEEP
 

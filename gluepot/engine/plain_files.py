@@ -72,7 +72,7 @@ def plain_files(pipeline: Pipeline, folders: RowFolders) -> PlainFiles | None:
         folders: where links to the files go. None is left there if the files cannot be read by Spark.
     """
     given = pipeline.input
-    if pipeline.steps or not isinstance(given, SplitInput) or given.is_remembered or not _is_plain(given.source):
+    if pipeline.steps or not isinstance(given, SplitInput) or given.bookmark or not _is_plain(given.source):
         return None
     versions = dict.fromkeys(_versions(given.splits))
     if not 0 < len(versions) <= _MOST_FILES or any(not isinstance(parse_url(one.root), LocalRoot) for one in versions):

@@ -227,6 +227,15 @@ def test_the_columns_of_a_header_without_rows_are_known(read, glue_context, tmp_
     assert glue_context.spark_session.sql("SELECT id, upper(country) FROM nothing").count() == 0
 
 
+def test_a_run_without_new_files_has_the_columns_of_the_last_one(job, read, glue_context, tmp_path):
+    put(tmp_path / "in", "a.json", '{"id": 1, "tags": [{"n": 2.5}]}\n')
+    for rows in (1, 0, 0):
+        run = job()
+        read(tmp_path / "in").toDF().createOrReplaceTempView("orders")
+        assert glue_context.spark_session.sql("SELECT id + 1, tags[0].n FROM orders").count() == rows
+        run.commit()
+
+
 def accounts(job_name):
     ledger = open_ledger(ledger_url(os.environ), SystemClock())
     found = [Account.of_plain(json.loads(run.account)) for run in ledger.runs(job_name)]

@@ -282,7 +282,7 @@ def test_files_of_parquet_are_scanned_where_they_are(glue_context, tmp_path):
 def test_files_that_a_bookmark_remembers_are_read_by_us(glue_context, tmp_path):
     pq.write_table(pa.table({"id": [1]}), tmp_path / "1.parquet")
     source = new_frame(glue_context, tmp_path, "parquet")
-    source._made = Pipeline(replace(source._unchecked().input, is_remembered=True))
+    source._made = Pipeline(replace(source._unchecked().input, bookmark="source"))
 
     (scanned,) = (Path(urlparse(path).path) for path in source.toDF().inputFiles())
     assert not scanned.samefile(tmp_path / "1.parquet")

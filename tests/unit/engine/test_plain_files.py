@@ -149,7 +149,7 @@ def test_reads_that_do_more_are_ours(written, look):
     given = pipeline.input
 
     assert look(pipeline.then(DropNulls())) is None
-    assert look(Pipeline(replace(given, is_remembered=True))) is None
+    assert look(Pipeline(replace(given, bookmark="source"))) is None
     assert look(Pipeline(replace(given, source=replace(given.source, attach_filename="f")))) is None
     assert look(Pipeline(replace(given, splits=()))) is None
     on_s3 = FileGroup((replace_root(given.splits[0].files[0], "s3://bucket/x"),))

@@ -242,4 +242,4 @@ def test_files_are_read_without_bookmarks_too(runs):
     for run in (None, JobRun("copy", "jr_1")):
         made = files_input(settings, CTX, run, 1, runs.clock)
         assert len(made.splits) == 1
-        assert not made.is_remembered
+        assert not made.bookmark

@@ -1,0 +1,32 @@
+"""The columns of what a read has read last, kept in its bookmark for a read that finds nothing new. Pure."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from gluepot.bookmarks.ledger import Change
+
+_KEY = "schema"
+
+
+def with_schema(change: Change, schema: pa.Schema) -> Change:
+    """Return a change of a bookmark with the columns in its body, which is a JSON object."""
+    text = base64.b64encode(schema.serialize().to_pybytes()).decode()
+    return replace(change, body=f'{change.body.rstrip().removesuffix("}")}, "{_KEY}": "{text}"}}')
+
+
+def last_schema(bodies: Sequence[str]) -> pa.Schema | None:
+    """Return the columns in the newest body that has some; None if none has.
+
+    Args:
+        bodies: of a bookmark, oldest first.
+    """
+    for body in reversed(bodies):
+        if f'"{_KEY}": "' in body and (text := json.loads(body).get(_KEY)):
+            return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+    return None

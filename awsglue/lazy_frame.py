@@ -82,10 +82,11 @@ class LazyFrame:
 
     def _remember(self, schema: pa.Schema) -> None:
         """Note the columns of a read with a bookmark, for a later run that finds nothing new."""
-        pipeline, run = self.pipeline, jobrun.current()
-        is_read = isinstance(pipeline.input, SplitInput) and not pipeline.steps
-        if is_read and pipeline.input.bookmark and run is not None and run.bookmarks is not None:
-            run.bookmarks.learned(pipeline.input.bookmark, schema)
+        given, run = self.pipeline.input, jobrun.current()
+        if self.pipeline.steps or not isinstance(given, SplitInput) or not given.bookmark:
+            return
+        if run is not None and run.bookmarks is not None:
+            run.bookmarks.learned(given.bookmark, schema)
 
     def _read_rows(self) -> DataFrame | None:
         """Return the rows if reading them is needed to find the schema; the first call reads them, into files.

@@ -15,7 +15,9 @@ from gluepot.connectors.documents.sink import DocumentTarget
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.registry import connector
 from gluepot.connectors.streams.registries import registry_of
+from gluepot.core.on_malformed import OnMalformed
 from gluepot.frames.time_zone import UTC, TimeZone
+from gluepot.streaming.query import session
 
 
 def as_options(options: object) -> dict[str, Any]:
@@ -63,7 +65,10 @@ def stream_source(connection_type: str, options: Mapping[str, Any], zone: TimeZo
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
-    given = _given(connection_type, options)
+    given = dict(_given(connection_type, options))
+    on_malformed = session.current().on_malformed
+    if on_malformed is not OnMalformed.KEEP and "onmalformed" not in map(str.lower, given):
+        given["onMalformed"] = on_malformed.value
     registry = registry_of(given)
     if registry is None:
         return connector(connection_type).new_stream_source(given, partial(declared_payload, zone=zone))

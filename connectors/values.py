@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
+from gluepot.core.on_malformed import OnMalformed
 from gluepot.frames.chunk import ErrorRecord
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class StreamShape:
         classification: format of the payload in lower case; empty if the script gives none.
         rejects_path: the folder for records that cannot become rows of a DataFrame; None stands for one below the
             checkpoint.
+        on_malformed: what happens to records that cannot be read as rows.
     """
 
     payload: pa.Field
@@ -123,6 +125,7 @@ class StreamShape:
     decoding: DeclaredPayload | GrowingPayload | None = None
     classification: str = ""
     rejects_path: str | None = None
+    on_malformed: OnMalformed = OnMalformed.KEEP
 
     @property
     def declared(self) -> DeclaredPayload | None:
@@ -217,6 +220,7 @@ class ManifestPart:
         rows_put: how many of them are in a store of documents, and hence in no file.
         rows_dropped: records that steps such as Filter left out.
         rejected_in_read: how many of the rejected records could not be read as rows; the others failed later.
+        kept_aside: rejected records that are in no file of the write, and that the batch keeps elsewhere.
         left_out_in_read: records that could not be read as rows and are not kept, because the job says so.
         bytes_in: payload bytes read.
         rejected: number of rejected records, by reason.
@@ -243,6 +247,7 @@ class ManifestPart:
     rows_dropped: int = 0
     rejected_in_read: int = 0
     left_out_in_read: int = 0
+    kept_aside: int = 0
     bytes_in: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
     phase_secs: Mapping[str, float] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,16 +129,17 @@ class UnrecordedSink:
         Raises:
             PermanentError: the store refuses a row.
         """
-        putting = _Putting(self.store, self.key, task)
+        putting, kept_aside = _Putting(self.store, self.key, task), 0
         with self.rejects.of_task(task) as rejects:
             for chunk in chunks:
                 rejects.add(chunk.errors)
+                kept_aside += len(chunk.errors)
                 for refusal in putting.put(chunk):
                     raise PermanentError(
                         f"{self.store.place} refuses a row: {refusal.message} Give connection_options a rejectsPath, a"
                         " folder that keeps such rows, and start the job again."
                     )
-        return putting.part((), {})
+        return replace(putting.part((), {}), kept_aside=kept_aside)
 
 
 class _Putting:

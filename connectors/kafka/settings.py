@@ -13,6 +13,7 @@ from gluepot.connectors.options import ScriptOptions, epoch_ms
 from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
+from gluepot.core.on_malformed import OnMalformed
 
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
 
@@ -22,7 +23,7 @@ KNOWN = (
     "classification", "delimiter", "startingOffsets", "startingTimestamp", "endingOffsets",
     "pollTimeoutMs", "numRetries", "retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger",
     "maxTriggerDelay", "minPartitions", "failOnDataLoss", "includeHeaders", "schema", "inferSchema", "avroSchema",
-    "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
+    "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath", "onMalformed",
     "commitGroupOffsets", *REGISTRY_OPTIONS,
 )  # fmt: skip
 # Options of existing scripts that have no effect here: Spark and Gluepot control commits and fetch sizes themselves.
@@ -87,6 +88,7 @@ class KafkaReadSettings:
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
         schema: DDL of the payload, used if `infer_schema` is False; empty if not given.
         delimiter: delimiter of csv.
+        on_malformed: what happens to records that cannot be read as rows.
         rejects_path: folder for records that cannot become rows of a DataFrame; None stands for one below the
             checkpoint.
         group: consumer group to which the end of each committed batch is written, for tools that look there; empty
@@ -113,6 +115,7 @@ class KafkaReadSettings:
     schema: str = ""
     delimiter: str = ","
     rejects_path: str | None = None
+    on_malformed: OnMalformed = OnMalformed.KEEP
     group: str = ""
     retry_deadline_secs: float = 300.0
     api_timeout_secs: float = 30.0
@@ -184,6 +187,7 @@ class KafkaReadSettings:
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
             delimiter=given.delimiter(),
             rejects_path=given.text("rejectsPath") or None,
+            on_malformed=OnMalformed.of(given.text("onMalformed")),
             group=_group(given, java),
             api_timeout_secs=(given.count(f"kafka.{API_TIMEOUT}") or 30_000) / 1000,
         )

@@ -54,7 +54,9 @@ class KafkaSource:
     def shape(self) -> StreamShape:
         """See `StreamSource`."""
         own = self.settings
-        return StreamShape(kafka_payload(own), kafka_added(own), self.decoding, own.classification, own.rejects_path)
+        return StreamShape(
+            kafka_payload(own), kafka_added(own), self.decoding, own.classification, own.rejects_path, own.on_malformed
+        )
 
     @property
     def codec(self) -> PositionsCodec:

@@ -11,6 +11,7 @@ from gluepot.connectors.options import ScriptOptions, epoch_ms
 from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
+from gluepot.core.on_malformed import OnMalformed
 
 # Glue's option names, with the older open connector's name where it differs. If a script gives both, Glue's name wins.
 OLDER_NAMES: Mapping[str, str] = {
@@ -29,7 +30,7 @@ KNOWN = (
     *OLDER_NAMES, *OLDER_NAMES.values(), "streamARN", "streamName", "endpointUrl", "region", "classification",
     "delimiter", "startingPosition", "startingTimestamp", "failOnDataLoss", "awsSTSRoleARN", "awsSTSSessionName",
     "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp",
-    "emitConsumerLagMetrics", "typeOfData", "rejectsPath", *REGISTRY_OPTIONS,
+    "emitConsumerLagMetrics", "typeOfData", "rejectsPath", "onMalformed", *REGISTRY_OPTIONS,
 )  # fmt: skip
 # Options of existing scripts that have no effect here.
 HARMLESS = frozenset({"database", "tablename", "connectionname"})
@@ -121,6 +122,7 @@ class KinesisReadSettings:
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
         schema: DDL of the payload, used if `infer_schema` is False; empty if not given.
         delimiter: delimiter of csv.
+        on_malformed: what happens to records that cannot be read as rows.
         rejects_path: folder for records that cannot become rows of a DataFrame; None stands for one below the
             checkpoint.
         retry_deadline_secs: how long a read waits for an unreachable service.
@@ -144,6 +146,7 @@ class KinesisReadSettings:
     schema: str = ""
     delimiter: str = ","
     rejects_path: str | None = None
+    on_malformed: OnMalformed = OnMalformed.KEEP
     retry_deadline_secs: float = 300.0
 
     @classmethod
@@ -178,6 +181,7 @@ class KinesisReadSettings:
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
             delimiter=given.delimiter(),
             rejects_path=given.text("rejectsPath") or None,
+            on_malformed=OnMalformed.of(given.text("onMalformed")),
         )
 
 

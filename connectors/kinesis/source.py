@@ -51,7 +51,7 @@ class KinesisSource:
         """See `StreamSource`."""
         own = self.settings
         payload = payload_field(own.classification, infer_schema=own.infer_schema)
-        return StreamShape(payload, _added(own), self.decoding, own.classification, own.rejects_path)
+        return StreamShape(payload, _added(own), self.decoding, own.classification, own.rejects_path, own.on_malformed)
 
     @property
     def codec(self) -> PositionsCodec:

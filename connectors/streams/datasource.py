@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 
 from gluepot.connectors.contracts import Planner, StreamSource
 from gluepot.connectors.streams.handover import OPTION, Handover
-from gluepot.connectors.streams.rejects import RangeNames, RejectsAside, rejects_root
+from gluepot.connectors.streams.rejects import RangeNames, RejectsAside, malformed, rejects_root
 from gluepot.connectors.streams.shape import arrow_schema, as_json, to_arrow
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint
@@ -26,6 +26,7 @@ from gluepot.core.clock import SystemClock
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once
+from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.task_errors import marked
 from gluepot.frames.chunk import with_columns
 
@@ -130,6 +131,8 @@ def _decode(source: StreamSource, decoder: RecordDecoder, partition: RangePartit
     with RejectsAside(partition.rejects_root, RangeNames(partition.wanted)) as rejects:
         for raw in marked(_raw_batches(source, partition.wanted)):
             chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+            if chunk.errors and source.shape.on_malformed is OnMalformed.FAIL:
+                raise malformed(chunk.errors[0])
             rejects.add(chunk.errors)
             yield with_columns(chunk, raw.positions, raw.beside(added)).batch
 

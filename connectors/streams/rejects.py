@@ -15,6 +15,7 @@ from typing import Protocol, Self
 import pyarrow as pa
 
 from gluepot.connectors.values import SourceRange, dump_errors
+from gluepot.core.errors import PermanentError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import open_storage
 from gluepot.frames.chunk import ErrorRecord
@@ -65,6 +66,18 @@ def discard(root: str, ranges: Sequence[SourceRange]) -> None:
     storage = open_storage(root)
     for wanted in ranges:
         storage.delete([_key(wanted, number) for number, _ in enumerate(_files(root, wanted))])
+
+
+def malformed(error: ErrorRecord) -> PermanentError:
+    """Return the error that ends a job with `--on-malformed=fail`."""
+    at = error.at
+    shard = f", shard {at.shard}" if at.shard else ""
+    position = f", position {at.position}" if at.position else ""
+    return PermanentError(
+        f"A record cannot be read as a row, {at.stream or 'of a DataFrame'}{shard}{position}:"
+        f" {error.message.removesuffix('.')}. The job ends because of --on-malformed=fail; with keep such records are"
+        " put aside."
+    )
 
 
 def _files(root: str, wanted: SourceRange) -> Iterator[bytes]:

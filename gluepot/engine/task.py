@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
 from gluepot.connectors.streams.rejects import RejectsAside
+from gluepot.connectors.streams.rejects import malformed as malformed_error
 from gluepot.connectors.values import ManifestPart, MissingFields, Outgoing, RawBatch, SourceRange
 from gluepot.core.errors import PermanentError
 from gluepot.core.logging import configure_once, get_logger
@@ -314,22 +315,12 @@ def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:
     of_steps = [error for error in chunk.errors if error.callsite is not None]
     malformed = len(chunk.errors) - len(of_steps)
     if malformed and on_malformed is OnMalformed.FAIL:
-        first = next(error for error in chunk.errors if error.callsite is None)
-        raise PermanentError(
-            f"A record cannot be read as a row, {_place_of(first.at)}: {first.message.removesuffix('.')}. The job ends"
-            " because of --on-malformed=fail; with keep such records are put aside."
-        )
+        raise malformed_error(next(error for error in chunk.errors if error.callsite is None))
     if on_malformed is OnMalformed.DROP:
         tally.left_out += malformed
         return replace(chunk, errors=of_steps)
     tally.rejected += malformed
     return chunk
-
-
-def _place_of(at: Coordinates) -> str:
-    """Return where a record came from, for a message."""
-    shard = f", shard {at.shard}" if at.shard else ""
-    return f"{at.stream or 'of a DataFrame'}{shard}{f', position {at.position}' if at.position else ''}"
 
 
 def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
@@ -387,16 +378,18 @@ def send(work: Work, sink: RecordSink, rejects: RejectsAside) -> ManifestPart:
     """
     from gluepot.connectors.streams.records import outgoing  # noqa: PLC0415  every process of Spark imports this module
 
-    began = time.perf_counter()
+    began, kept_aside = time.perf_counter(), 0
 
     def good() -> Iterator[Outgoing]:
+        nonlocal kept_aside
         for chunk in work.chunks:
             rejects.add(chunk.errors)
+            kept_aside += len(chunk.errors)
             yield from outgoing(chunk, sink.shape)
 
     with rejects:
         rows = sink.send(good())
-    return _with_tally(ManifestPart(rows_out=rows), work, began)
+    return _with_tally(ManifestPart(rows_out=rows, kept_aside=kept_aside), work, began)
 
 
 def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:

@@ -102,6 +102,7 @@ class WriteTotals:
         checks: what checks of data quality found, by the name of the evaluation.
         misfits: how many values became null because they are not of the type that a script declares, by field.
         writes: the balance of all writes.
+        left_out: malformed records of a batch that Spark has read, left out because the job says so.
     """
 
     schema: RecordSchema = field(default_factory=RecordSchema)
@@ -124,6 +125,7 @@ class WriteTotals:
     checks: dict[str, Checked] = field(default_factory=dict)
     misfits: Counter[str] = field(default_factory=Counter)
     writes: Writes = field(default_factory=Writes)
+    left_out: int = 0
     _changing: RLock = field(default_factory=RLock)
 
     def add(
@@ -192,7 +194,7 @@ def _balance(parts: Sequence[ManifestPart], *, is_new: bool) -> Writes:
     return Writes(
         arrived=sum(part.rows_in - part.rows_dropped - part.left_out_in_read for part in parts) - in_read,
         written=rows if is_new else 0,
-        refused=sum(sum(part.rejected.values()) for part in parts) - in_read,
+        refused=sum(sum(part.rejected.values()) + part.kept_aside for part in parts) - in_read,
         skipped=0 if is_new else rows,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from gluepot.connectors.streams.rejects import put_aside, rejects_root
+from gluepot.connectors.streams.rejects import discard, put_aside, rejects_root
 from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import PermanentError
 from gluepot.core.failpoints import reach
@@ -145,7 +145,7 @@ def run_known(
         is_small,
         shape.growing,
         context.source_name,
-        context.on_malformed,
+        shape.on_malformed,
     )
     batch = BatchFrame(
         frame,
@@ -163,10 +163,15 @@ def run_known(
         root = rejects_root(shape.rejects_path, settings.checkpoint_location)
         if batch.rows_read and shape.declared is not None and root is not None and not context.totals.rejected:
             for file in put_aside(root, given.ranges):
+                if shape.on_malformed is OnMalformed.DROP:
+                    context.totals.left_out += file.by_reason.total()
+                    continue
                 context.totals.rejected.update(file.by_reason)
                 context.totals.written.append(
                     WrittenFile(root, file.path, file.size_bytes, file.by_reason.total(), rejects=True)
                 )
+            if context.totals.left_out:
+                discard(root, given.ranges)
     finally:
         context.beside(RELEASE, batch.release)
 

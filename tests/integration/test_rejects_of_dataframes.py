@@ -141,3 +141,28 @@ def test_a_lake_table_leaves_none_out(job, mixed, tmp_path):
     stats = job.drain(mixed.options(), function)
 
     assert (rejected(stats), len(kept(job.checkpoint))) == (3, 3)
+
+
+DECLARED = {"schema": "id INT, name STRING"}
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("through", ["rows", "frame"])
+def test_records_are_dropped_and_counted_if_the_script_says_so(job, mixed, declared, through):
+    options = mixed.options(onMalformed="drop", **(DECLARED if declared else {}))
+    stats = job.drain(options, through_rows(job) if through == "rows" else None)
+
+    read = sum((one.account for one in stats), Account()).read
+    assert (read.records, read.delivered, read.rejected, read.left_out) == (23, 20, 0, 3)
+    assert sum(one.rows_out for one in stats) == 20
+    assert kept(job.checkpoint) == kept(job.table) == []
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("through", ["rows", "frame"])
+def test_a_record_ends_the_job_if_the_script_says_so(job, mixed, declared, through):
+    options = mixed.options(onMalformed="fail", **(DECLARED if declared else {}))
+    with pytest.raises(Exception, match=r"position 2\d: .*--on-malformed=fail"):
+        job.drain(options, through_rows(job) if through == "rows" else None, onBatchFailure="fail", batchMaxRetries=0)
+
+    assert list(job.table.rglob("*.parquet")) == []

@@ -41,6 +41,7 @@ class Verification:
         rows: number of rows in the data files.
         rejected: number of records in the rejects files.
         filtered: number of records that steps of the script left out.
+        left_out: number of malformed records that were left out because the job says so.
         without_ranges: number of commits without source ranges, because their source has none.
         coverage: the ranges in the table.
         unfinished: files of a publication, compaction or purge that is in progress or died; the next start of its job,
@@ -63,6 +64,7 @@ class Verification:
     unchecked: Sequence[str]
     findings: Sequence[Finding]
     elsewhere: Mapping[str, int] = field(default_factory=dict)
+    left_out: int = 0
 
 
 def verify(storage: Storage, rejects: Storage | None) -> Verification:
@@ -100,6 +102,7 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         rows=sum(file.rows for file in in_table),
         rejected=sum(sum(commit.rejected.values()) for commit in live),
         filtered=sum(commit.rows_dropped for commit in live),
+        left_out=sum(commit.left_out_in_read for commit in live),
         without_ranges=sum(not commit.ranges for commit in live),
         coverage=covered,
         unfinished=sorted(unfinished.intersection(listing)),

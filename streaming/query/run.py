@@ -637,20 +637,18 @@ class Query:
         for fault in stats.account.faults():
             log.error("records_unaccounted", fault=fault, hint="please report it")
         read, writes = stats.account.read, stats.account.writes
-        left_out = {"left_out": read.left_out} if read.left_out else {}
+        rare = {"left_out": read.left_out, "refused": writes.refused, "skipped": writes.skipped}
         log.info(
             "batch_done",
             rows=stats.rows_in,
-            delivered=read.delivered,
             rows_out=stats.rows_out,
             rejected=sum(stats.rejected.values()),
-            **left_out,
-            arrived=writes.arrived,
-            refused=writes.refused,
-            skipped=writes.skipped,
             files=stats.files,
             secs=round(stats.duration_secs, 3),
             lag=sum(stats.lag_records.values()),
+            delivered=read.delivered,
+            arrived=writes.arrived,
+            **{name: count for name, count in rare.items() if count},
         )
 
     @contextmanager

@@ -163,7 +163,8 @@ def verification(where: str, found: Verification) -> Report:
     plain = {"path": where, "clean": not found.findings, **asdict(found)}
     lines = [
         f"{where}: {found.commits:,} commits, {found.files:,} files, {found.size_bytes:,} bytes",
-        f"{found.rows:,} rows, {found.rejected:,} rejected, {found.filtered:,} filtered",
+        f"{found.rows:,} rows, {found.rejected:,} rejected, {found.filtered:,} filtered"
+        + (f", {found.left_out:,} malformed left out" if found.left_out else ""),
     ]
     if found.without_ranges:
         lines.append(f"{found.without_ranges:,} commits do not record their source ranges")

@@ -308,6 +308,8 @@ class _Campaign:
             code = self._run_to_its_end()
         if code != 0:
             self._fault(f"the last start ended with {code}, see {self._world.log}")
+        for line in self._world.unaccounted():
+            self._fault(f"the balances of a batch do not hold: {line}")
 
     def _run_to_its_end(self) -> int | None:
         driver = self._start("--until-caught-up")

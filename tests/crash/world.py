@@ -158,6 +158,11 @@ class World:
         errors = (line for line in reversed(lines) if '"level": "error"' in line and "py4j" not in line)
         return next(errors, "nothing logged")
 
+    def unaccounted(self) -> list[str]:
+        """The lines of batches whose balances do not hold, by the product's word or by their own numbers."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return [line for line in lines if '"records_unaccounted"' in line or not _is_balanced(line)]
+
     def planned(self) -> int:
         """The newest batch in Spark's offset log, -1 before the first."""
         return self._newest("offsets")
@@ -195,3 +200,13 @@ class World:
             if not (key.startswith(f"{manifests.COMMITS}/") and key.endswith(".json"))
             and not key.endswith(".gluepot-tmp")
         ]
+
+
+def _is_balanced(line: str) -> bool:
+    """Tell whether a line is no whole line of a committed batch, or one whose balances hold."""
+    if '"batch_done"' not in line or not line.endswith("}"):  # a killed driver may have written half a line
+        return True
+    batch = json.loads(line)
+    rejected_in_read = batch["rows"] - batch["delivered"] - batch.get("left_out", 0)
+    written = batch["rows_out"] + batch.get("refused", 0)
+    return batch["arrived"] == written and 0 <= rejected_in_read <= batch["rejected"]

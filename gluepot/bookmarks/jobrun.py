@@ -278,6 +278,7 @@ def _begun(
             run = begin_run(ledger, RunStart(name, run_id, option), this_process(), clock, ttl_secs, lock)
             marks = Bookmarks(ledger, run, Heartbeat(ledger, run, ttl_secs), between)
             marks.until_end(stack.pop_all())
+        READINGS.forget(marks.scope)  # an earlier attempt in this process may have read something
         log.info("job_begun", job=name, run=run.job.run, attempt=run.job.attempt, state=run.base, saves=run.saves)
     return JobRun(name, run_id, temp_dir, marks)
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from tests.differential.kind import Kind
 
 NAMES: tuple[str, ...] = (
+    "accounts",
     "avro",
     "casts",
     "csv",

@@ -1,4 +1,6 @@
-"""A fixed sample of the differential test of accounts, see `make differential`."""
+"""A sample of what `python -m tests.differential --kind accounts` compares."""
+
+from __future__ import annotations
 
 from random import Random
 
@@ -9,8 +11,8 @@ from tests.differential.kinds.accounts import Kind
 
 
 @pytest.mark.parametrize("seed", [3, 12])
-def test_the_account_agrees_with_the_files(spark, tmp_path, seed):
-    found = Kind(jobs=1).round(Random(seed), World(lambda: spark, tmp_path))
+def test_the_account_agrees_with_the_files(glue_context, tmp_path, seed):
+    result = Kind(jobs=1).round(Random(seed), World(lambda: glue_context.spark_session, tmp_path))
 
-    assert found.cases >= 1
-    assert found.differences == []
+    assert result.cases >= 1
+    assert result.differences == []

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from gluepot.core.datasets import Dataset
+from gluepot.engine.account import Account
 from gluepot.job.written import Written
 
 ALL_RUNS = "ALL"
@@ -194,6 +195,22 @@ def observability_data(
         ]
         found += _data(names, "gauge", values, {**throughput, "Sink": place(dataset)})
     return found
+
+
+def account_data(names: Names, account: Account) -> list[dict[str, Any]]:
+    """Return the account of a run that ends; these metrics are ours, not Glue's."""
+    read, writes = account.read, account.writes
+    values: list[_Value] = [
+        ("gluepot.records.read", "Count", read.records),
+        ("gluepot.records.delivered", "Count", read.delivered),
+        ("gluepot.records.rejected", "Count", read.rejected),
+        ("gluepot.records.leftOut", "Count", read.left_out),
+        ("gluepot.rows.arrived", "Count", writes.arrived),
+        ("gluepot.rows.written", "Count", writes.written),
+        ("gluepot.rows.refused", "Count", writes.refused),
+        ("gluepot.rows.skipped", "Count", writes.skipped),
+    ]
+    return list(_data(names, "count", values))
 
 
 def quality_data(job: str, context: str, passed: int, failed: int) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import get_logger
+from gluepot.engine.account import Account
 from gluepot.engine.readings import READINGS
 from gluepot.engine.write_totals import Output
 from gluepot.job.glue_metrics.figures import (
@@ -26,6 +27,7 @@ from gluepot.job.glue_metrics.figures import (
     Counts,
     Gauges,
     Names,
+    account_data,
     batch_data,
     job_data,
     observability_data,
@@ -62,6 +64,7 @@ class Reports:
         observability: whether it reports observability metrics (`--enable-observability-metrics true`).
         sources: returns what was read outside of streams.
         outputs: returns the outputs of all writes outside of streams.
+        account: returns the account of what was read and written outside of streams.
         clock: tells the time.
         failed: told of reports that could not be made.
     """
@@ -72,6 +75,7 @@ class Reports:
     observability: bool
     sources: Callable[[], Iterable[Dataset]]
     outputs: Callable[[], Iterable[Output]]
+    account: Callable[[], Account]
     clock: Clock
     failed: Failed
     status: Callable[[int], tuple[Counts, Gauges | None]] = field(default_factory=lambda: SparkStatus().read)
@@ -79,6 +83,7 @@ class Reports:
     _before: Counts = field(default_factory=Counts)
     _written_before: dict[Dataset, Written] = field(default_factory=dict)
     _batches: list[BatchStats] = field(default_factory=list)
+    _of_streams: Account = field(default_factory=Account)
     _streams_written: dict[Dataset, Written] = field(default_factory=dict)
     _streams_read: set[Dataset] = field(default_factory=set)
     _checks: list[dict[str, Any]] = field(default_factory=list)
@@ -103,6 +108,7 @@ class Reports:
         """Count a committed batch."""
         with self._turn:
             self._batches.append(stats)
+            self._of_streams += stats.account
             add(self._streams_written, stats.outputs)
             self._streams_read.update(stats.inputs)
 
@@ -135,6 +141,8 @@ class Reports:
             data += batch_data(self.names, _together(batches)) if batches else []
         if self.observability:
             data += observability_data(self.names, new, gauges, sources, _since(written, self._written_before))
+        if self._ends.is_set() and (self.job_metrics or self.observability):
+            data += account_data(self.names, self._of_streams + self.account())
         self._write(now_ms / 1000, {NAMESPACE: data, QUALITY_NAMESPACE: checks})
         # What could not be written is a part of the next report.
         self._before, self._written_before = counts, written
@@ -202,6 +210,7 @@ def begin(folder: Path, parameters: JobParameters, streams: StreamSession) -> Re
         parameters.enable_observability_metrics,
         lambda: tuple(streams.read),
         _outputs,
+        _account,
         streams.clock,
         streams.side_task_failed,
     )
@@ -215,3 +224,11 @@ def _outputs() -> Sequence[Output]:
     from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the script has loaded it
 
     return WRITERS.outputs()
+
+
+def _account() -> Account:
+    if _RUN_WRITER not in sys.modules:
+        return Account()
+    from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  as above
+
+    return WRITERS.account()

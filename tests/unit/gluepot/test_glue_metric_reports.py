@@ -7,6 +7,7 @@ import pytest
 from gluepot.core.clock import FakeClock
 from gluepot.core.datasets import Dataset
 from gluepot.core.job_parameters import JobParameters
+from gluepot.engine.account import Account, Reading, Writes
 from gluepot.engine.write_totals import Output
 from gluepot.job.glue_metrics.figures import Counts, Gauges, Memory, Names, place
 from gluepot.job.glue_metrics.reports import Reports
@@ -45,6 +46,7 @@ class Run:
             observability,
             lambda: (),
             lambda: self.outputs,
+            lambda: Account({"orders": Reading(10, 7, 2, 1)}, Writes(8, 5, 1, 2)),
             FakeClock(100.0),
             lambda *failure: self.failures.append(failure),
             lambda _: (self.counts, self.gauges),
@@ -69,6 +71,22 @@ class Run:
 @pytest.fixture
 def run(tmp_path):
     return Run(tmp_path)
+
+
+def test_the_account_is_reported_once_when_the_run_ends(run):
+    assert "gluepot.records.read" not in run.report()
+    run.reports._ends.set()
+
+    assert {name: value for name, value in run.report().items() if str(name).startswith("gluepot.")} == {
+        "gluepot.records.read": 10,
+        "gluepot.records.delivered": 7,
+        "gluepot.records.rejected": 2,
+        "gluepot.records.leftOut": 1,
+        "gluepot.rows.arrived": 8,
+        "gluepot.rows.written": 5,
+        "gluepot.rows.refused": 1,
+        "gluepot.rows.skipped": 2,
+    }
 
 
 def batch(batch_id, rows, secs, lag_secs):

@@ -204,6 +204,8 @@ def test_runs_are_listed_newest_first(runs, gluepot):
         ("jr_2", "committed", 2),
         ("jr_1", "committed", 1),
     ]
+    assert (listed[0]["read"], listed[0]["rejected"]) == (0, 0)
+    assert listed[0]["account"]["writes"] == {"arrived": 0, "written": 0, "refused": 0, "skipped": 0}
 
 
 def test_explain_asks_the_catalog_for_the_partitions_of_a_table(runs, gluepot, tmp_path, monkeypatch):

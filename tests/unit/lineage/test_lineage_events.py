@@ -10,6 +10,7 @@ from openlineage.client.event_v2 import RunState
 from openlineage.client.serde import Serde
 
 from gluepot.core.datasets import Dataset
+from gluepot.engine.account import Account, Reading, Writes
 from gluepot.engine.write_totals import Output
 from gluepot.job.lineage.events import Names, Versions, event
 
@@ -49,6 +50,14 @@ def test_a_query_is_a_streaming_job_below_its_job():
     assert running["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
     parent = running["run"]["facets"]["parent"]
     assert (parent["run"]["runId"], parent["job"]["name"]) == (JOB.id, "clicks")
+
+
+def test_the_account_of_records_is_a_facet_of_the_run():
+    account = Account({"orders": Reading(4, 2, 1, 1)}, Writes(2, 2))
+    facet = plain(RunState.COMPLETE, JOB, account=account)["run"]["facets"]["gluepot_records"]
+
+    assert facet["sources"] == {"orders": {"read": 4, "delivered": 2, "rejected": 1, "left_out": 1}}
+    assert facet["writes"] == {"arrived": 2, "written": 2, "refused": 0, "skipped": 0}
 
 
 def test_inputs_are_named_once_each():

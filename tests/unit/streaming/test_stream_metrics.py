@@ -5,6 +5,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from gluepot.engine.account import Account, Reading, Writes
 from gluepot.quality.outcomes import RuleOutcome
 from gluepot.quality.results import Checked, Result, Source
 from gluepot.streaming.advisor import Advice, Limit
@@ -47,6 +48,7 @@ BATCH = BatchStats(
     streams=[("kafka", "events")],
     positions={"events-0": 120, "events-1": 80},
     rows_in_table={"file:///tables/clicks": 5_990},
+    account=Account({"events": Reading(1_000, 988, 10, 2)}, Writes(995, 985, 3, 7)),
 )
 
 ADVICE = Advice(epoch=1_004.0, workers=2, wanted_workers=2, limit=Limit.UNKNOWN, reason="Too few batches.")
@@ -98,6 +100,11 @@ def sample(registry, name, **labels):
         ("bytes_out_total", {}, 40_000),
         ("files_written_total", {}, 3),
         ("rows_rejected_total", {"reason": "malformed_json"}, 10),
+        ("rows_delivered_total", {}, 988),
+        ("rows_left_out_total", {}, 2),
+        ("rows_arrived_total", {}, 995),
+        ("rows_refused_total", {}, 3),
+        ("rows_skipped_total", {}, 7),
         ("values_nulled_total", {"column": "price"}, 4),
         ("batch_duration_seconds_sum", {}, 4.0),
         ("batch_duration_seconds_bucket", {"le": "5.0"}, 1),

@@ -52,6 +52,9 @@ _NO_TRANSACTIONS = "they are Lake Formation's; here each write is published by i
 _log = get_logger(__name__)
 
 
+_STREAM_NAMES = ("topicname", "subscribe", "subscribepattern", "assign", "streamname", "streamarn", "connectionname")
+
+
 class GlueLogger:
     """The logger that `get_logger` returns."""
 
@@ -136,7 +139,8 @@ class GlueContext(SQLContext):
                 f"Use one of {types_that(lambda one: one.reads)}.",
             )
         options = overridden(as_options(connection_options), session.current().stream_options)
-        return new_stream(self.spark_session, stream_source(connection_type, options, self._zone()))
+        with session.current().thread_failures.watched(f"reading {connection_type} {_stream_name(options)}".rstrip()):
+            return new_stream(self.spark_session, stream_source(connection_type, options, self._zone()))
 
     def _zone(self) -> TimeZone:
         return session_zone(self.spark_session) if self.spark_session else UTC  # a check of a script has no session
@@ -432,7 +436,8 @@ class GlueContext(SQLContext):
         streams = session.current()
         wanted = overridden(as_options(options), streams.batch_options)
         settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **wanted})
-        for_each_batch(frame, batch_function, settings, streams)
+        with streams.thread_failures.watched(f"forEachBatch with the checkpoint {settings.checkpoint_location}"):
+            for_each_batch(frame, batch_function, settings, streams)
 
     def getSampleStreamingDynamicFrame(
         self,
@@ -518,3 +523,9 @@ def _of_connection(options: Mapping[str, Any], connection: str, redshift_tmp_dir
 def _staged_in(redshift_tmp_dir: str) -> dict[str, str]:
     """Return the option for the folder in which rows from and for Redshift are staged."""
     return {catalog_reads.TEMP_DIR: redshift_tmp_dir} if redshift_tmp_dir else {}
+
+
+def _stream_name(options: Mapping[str, Any]) -> str:
+    """Return what options call a stream, for messages."""
+    by_lower = {name.lower(): str(value) for name, value in options.items()}
+    return next((by_lower[name] for name in _STREAM_NAMES if name in by_lower), "")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import pkgutil
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
@@ -38,11 +39,20 @@ _MADE_OTHERWISE = (Py4JError, TypeError)
 log = get_logger(__name__)
 
 
+_registering = threading.Lock()
+"""Several threads of a script may make their first streams at the same time."""
+
+
 def register(spark: SparkSession, source: type[DataSource]) -> bool:
     """Register a source with a session and make the session active; return whether the source was new to it.
 
     Spark looks for sources of installed packages only if a module has the prefix of such packages.
     """
+    with _registering:
+        return _register(spark, source)
+
+
+def _register(spark: SparkSession, source: type[DataSource]) -> bool:
     registered = f"gluepot.registered.{source.name()}"
     if spark.conf.get(registered, ""):
         return False  # Spark would warn of a second registration

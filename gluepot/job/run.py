@@ -130,9 +130,10 @@ def run(
             _arguments(parameters.argv),
             _import_path(script, parameters.extra_py_files, files / "modules"),
             _attached(transforms),
+            streams.thread_failures.uncaught(streams.stop.set),
         ):
             runpy.run_path(str(script), run_name="__main__")
-            _finish_checks()
+            _finish(streams)
 
 
 @contextmanager
@@ -184,8 +185,13 @@ def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:
     return with_executors(parameters, WORKER_TYPES[options.worker_type], options.number_of_workers)
 
 
-def _finish_checks() -> None:
-    """Do what a script without `job.commit()` has left for the end, such as checks of data quality."""
+def _finish(streams: StreamSession) -> None:
+    """Do what a script without `job.commit()` has left for the end, such as checks of data quality.
+
+    Raises:
+        PermanentError: a thread asked for a stream that did not run.
+    """
+    streams.thread_failures.raise_first()
     if "gluepot.bookmarks.run_writer" not in sys.modules:  # nothing was written or checked
         return
     from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready

@@ -15,6 +15,7 @@ from gluepot.core.on_malformed import OnMalformed
 from gluepot.streaming import side_tasks
 from gluepot.streaming.observe.status import JobStatus
 from gluepot.streaming.query.pausing import Pauses
+from gluepot.streaming.query.thread_failures import ThreadFailures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,6 +67,7 @@ class StreamSession:
         pauses: which queries are asked to pause.
         read: the datasets that were read outside of streams, by their lineage names.
         arguments: all arguments of the job that the script has asked for so far.
+        thread_failures: streams that a thread has asked for and that did not run.
     """
 
     job: str = "job"
@@ -87,6 +89,7 @@ class StreamSession:
     pauses: Pauses = field(default_factory=Pauses)
     read: set[Dataset] = field(default_factory=set)
     arguments: dict[str, str | None] = field(default_factory=dict)
+    thread_failures: ThreadFailures = field(default_factory=ThreadFailures)
 
     def checked(self, checked: Checked) -> None:
         """Tell the watchers of a result of a data quality check; safe to call from any thread, raises nothing."""

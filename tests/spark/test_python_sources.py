@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from py4j.protocol import Py4JError
@@ -139,3 +141,16 @@ def test_a_source_is_registered_once_in_each_session(spark, capfd):
     register(another, Numbers)
     assert another.read.format("numbers_made_here").options(**OPTIONS).load().count() == 5
     assert "replaced" not in capfd.readouterr().err
+
+
+def test_threads_that_need_a_source_at_the_same_time_all_get_it(spark):
+    for _ in range(5):
+        another, together = spark.newSession(), Barrier(4)
+
+        def need(session=another, together=together):
+            together.wait()
+            return register(session, Numbers), rows_of(session, Numbers, OPTIONS).count()
+
+        with ThreadPoolExecutor(4) as pool:
+            got = [one.result() for one in [pool.submit(need) for _ in range(4)]]
+        assert sorted(got) == [(False, 5)] * 3 + [(True, 5)]

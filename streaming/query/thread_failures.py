@@ -1,0 +1,79 @@
+"""Streams that a thread of the script has asked for and that did not run.
+
+Python prints the traceback of an exception that ends a thread, and a pool of threads keeps it until somebody asks for
+the result. In both cases the script ends as if all were well, although a stream was never read.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gluepot.core.errors import PermanentError
+from gluepot.core.logging import get_logger
+
+log = get_logger(__name__)
+
+
+class ThreadFailures:
+    """The failures of one job's threads. What fails in the thread that makes this object ends the script by itself."""
+
+    def __init__(self) -> None:
+        self._main = threading.current_thread()
+        self._failures: dict[str, BaseException] = {}
+        self._asking: set[threading.Thread] = set()
+        self._changing = threading.Lock()
+
+    @contextmanager
+    def watched(self, stream: str) -> Iterator[None]:
+        """Note a failure of what a thread does with a stream; a later success of the same makes up for it.
+
+        Args:
+            stream: names the stream and what is done, equal for a repeated attempt.
+        """
+        thread = threading.current_thread()
+        if thread is self._main:
+            yield
+            return
+        with self._changing:
+            self._asking.add(thread)
+        try:
+            yield
+        except BaseException as error:
+            with self._changing:
+                self._failures[stream] = error
+            raise
+        with self._changing:
+            self._failures.pop(stream, None)
+
+    @contextmanager
+    def uncaught(self, stop: Callable[[], None]) -> Iterator[None]:
+        """While this is open, end the other streams when an exception ends a thread that has asked for a stream."""
+        before = threading.excepthook
+
+        def hook(ended: threading.ExceptHookArgs) -> None:
+            before(ended)
+            if ended.thread in self._asking and ended.exc_value is not None:
+                with self._changing:
+                    if not any(known is ended.exc_value for known in self._failures.values()):
+                        self._failures[f"thread {ended.thread.name}"] = ended.exc_value
+                log.error("stream_thread_ended", thread=ended.thread.name, error=str(ended.exc_value))
+                stop()
+
+        threading.excepthook = hook
+        try:
+            yield
+        finally:
+            threading.excepthook = before
+
+    def raise_first(self) -> None:
+        """End the job if a stream did not run.
+
+        Raises:
+            PermanentError: a thread asked for a stream that did not run.
+        """
+        for stream, error in self._failures.items():
+            raise PermanentError(
+                f"A thread asked for a stream that did not run to its end ({stream}): {type(error).__name__}: {error}"
+            ) from error

@@ -1,0 +1,81 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from gluepot.core.errors import PermanentError
+from gluepot.streaming.query.thread_failures import ThreadFailures
+
+
+@pytest.fixture
+def failures():
+    return ThreadFailures()
+
+
+@pytest.fixture
+def pool():
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def fails(failures, stream="orders"):
+    with failures.watched(stream):
+        raise OSError("no broker")
+
+
+def works(failures, stream="orders"):
+    with failures.watched(stream):
+        pass
+
+
+def test_a_stream_that_failed_in_a_pool_ends_the_job_although_nobody_asks_for_the_result(failures, pool):
+    pool.submit(fails, failures).exception()
+
+    with pytest.raises(PermanentError, match=r"did not run to its end \(orders\): OSError: no broker"):
+        failures.raise_first()
+
+
+def test_a_stream_that_runs_after_a_failure_makes_up_for_it(failures, pool):
+    pool.submit(fails, failures).exception()
+    pool.submit(works, failures, "another").result()
+    pool.submit(works, failures).result()
+
+    failures.raise_first()
+
+
+def test_what_fails_in_the_thread_of_the_script_is_its_own_business(failures):
+    with pytest.raises(OSError, match="no broker"):
+        fails(failures)
+
+    failures.raise_first()
+
+
+def started(function, *arguments):
+    thread = threading.Thread(target=function, args=arguments, name="reader")
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_exception_that_ends_a_thread_ends_the_other_streams(failures):
+    def reads_then_fails():
+        works(failures)
+        raise KeyError("column")
+
+    stopped = []
+    with failures.uncaught(lambda: stopped.append(True)):
+        started(reads_then_fails)
+
+    assert stopped == [True]
+    with pytest.raises(PermanentError, match=r"thread reader.*KeyError"):
+        failures.raise_first()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_without_a_stream_is_the_scripts_own_business(failures):
+    before, stopped = threading.excepthook, []
+    with failures.uncaught(lambda: stopped.append(True)):
+        started(lambda: 1 / 0)
+
+    assert (stopped, threading.excepthook) == ([], before)
+    failures.raise_first()

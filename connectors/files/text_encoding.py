@@ -1,4 +1,4 @@
-"""Text files in another encoding than UTF-8: their bytes as UTF-8, which is what the readers of text read."""
+"""Converts text files in other encodings to UTF-8 for the readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def text_encoding(given: object) -> str | None:
     """Return the encoding that an option names; None for UTF-8, which needs no work.
 
     Raises:
-        ConfigError: it is no encoding of text.
+        ConfigError: it is not a text encoding.
     """
     if not given:
         return None
@@ -24,7 +24,7 @@ def text_encoding(given: object) -> str | None:
         found = codecs.lookup(str(given)[:_MOST_NAME_CHARS])
         "".encode(found.name)  # some codecs are not for text
     except (LookupError, ValueError):
-        raise ConfigError(f"encoding is {given!r}, which is none; use UTF-8, UTF-16, ISO-8859-1, ...") from None
+        raise ConfigError(f"encoding is {given!r}, which is not known; use UTF-8, UTF-16 or ISO-8859-1.") from None
     return None if found.name == "utf-8" else found.name
 
 
@@ -55,7 +55,7 @@ class _Utf8(io.RawIOBase):
         """Fill the buffer.
 
         Raises:
-            PermanentError: the file has bytes that are not of the encoding.
+            PermanentError: the file has bytes that are invalid in this encoding.
         """
         while not self._held and not self._is_over:
             block = self._plain.read(_BLOCK_BYTES)
@@ -64,7 +64,8 @@ class _Utf8(io.RawIOBase):
                 self._held = memoryview(self._decoder.decode(block, final=self._is_over).encode("utf-8"))
             except UnicodeError as error:
                 raise PermanentError(
-                    f"{self._place} is not {self._encoding}: {error}; give its encoding in format_options."
+                    f"{self._place} cannot be read as {self._encoding}: {error}. Correct the encoding in"
+                    " format_options."
                 ) from error
         size = min(len(buffer), len(self._held))
         buffer[:size] = self._held[:size]

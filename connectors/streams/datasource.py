@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 
 from gluepot.connectors.contracts import Planner, StreamSource
 from gluepot.connectors.streams.handover import OPTION, Handover
-from gluepot.connectors.streams.rejects import RangeNames, RejectsAside, malformed, rejects_root
+from gluepot.connectors.streams.rejects import RangeNames, RejectsAside, malformed_error, rejects_root
 from gluepot.connectors.streams.shape import arrow_schema, as_json, to_arrow
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint
@@ -132,7 +132,7 @@ def _decode(source: StreamSource, decoder: RecordDecoder, partition: RangePartit
         for raw in marked(_raw_batches(source, partition.wanted)):
             chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
             if chunk.errors and source.shape.on_malformed is OnMalformed.FAIL:
-                raise malformed(chunk.errors[0])
+                raise malformed_error(chunk.errors[0])
             rejects.add(chunk.errors)
             yield with_columns(chunk, raw.positions, raw.beside(added)).batch
 

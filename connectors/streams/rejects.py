@@ -68,15 +68,15 @@ def discard(root: str, ranges: Sequence[SourceRange]) -> None:
         storage.delete([_key(wanted, number) for number, _ in enumerate(_files(root, wanted))])
 
 
-def malformed(error: ErrorRecord) -> PermanentError:
-    """Return the error that ends a job with `--on-malformed=fail`."""
+def malformed_error(error: ErrorRecord) -> PermanentError:
+    """Return the error that ends a job if malformed records shall end it."""
     at = error.at
-    shard = f", shard {at.shard}" if at.shard else ""
+    partition = f" {at.shard}" if at.shard else ""
+    place = f"{at.stream}{partition}" if at.stream else "a DataFrame"
     position = f", position {at.position}" if at.position else ""
     return PermanentError(
-        f"A record cannot be read as a row, {at.stream or 'of a DataFrame'}{shard}{position}:"
-        f" {error.message.removesuffix('.')}. The job ends because of --on-malformed=fail; with keep such records are"
-        " put aside."
+        f"{place}{position}: this record cannot be read as a row: {error.message.removesuffix('.')}. The job ends"
+        " because of --on-malformed or onMalformed; use keep to store such records and to go on."
     )
 
 

@@ -1,4 +1,4 @@
-"""The columns of what a read has read last, kept in its bookmark for a read that finds nothing new. Pure."""
+"""Stores the columns of a read in its bookmark, so that a later read without new files has them. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def with_schema(change: Change, schema: pa.Schema) -> Change:
 
 
 def last_schema(bodies: Sequence[str]) -> pa.Schema | None:
-    """Return the columns in the newest body that has some; None if none has.
+    """Return the columns from the newest body that has them; None if none has.
 
     Args:
         bodies: of a bookmark, oldest first.

@@ -1,9 +1,8 @@
 """The account of records: what a batch or run has read, and what became of it. Pure.
 
-It has two balances. Of each source: the records read are those that became rows for the script, those that were
-rejected and kept, and those that were left out. Of all writes together: the rows that arrived are those written, those
-refused and kept, and those that an earlier attempt has written. What a script does between the two is its own: it may
-filter, join and aggregate, so that fewer or more rows arrive than were read.
+There are two balances. For each source: read = delivered + rejected + left out. For all writes together: arrived =
+written + refused + skipped, which an earlier attempt has written. The script may filter, join or aggregate in between,
+so `delivered` and `arrived` can differ. Records that failed in a transform arrive, and are refused.
 """
 
 from __future__ import annotations
@@ -115,8 +114,8 @@ class Account:
         """What was read of all sources."""
         return sum(self.sources.values(), Reading())
 
-    def faults(self) -> Iterator[str]:
-        """Yield a sentence for each balance that does not hold, which is a fault of ours."""
+    def imbalances(self) -> Iterator[str]:
+        """Yield a sentence for each balance that does not hold, which is a fault of Gluepot."""
         for name, reading in self.sources.items():
             if not reading.is_balanced:
                 yield f"{name}: {_of_reading(reading)} do not add up"

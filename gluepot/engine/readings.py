@@ -1,8 +1,8 @@
 """Counts what tasks read of each source.
 
-A source may be read more than once: by two writes, or by a DataFrame that Spark evaluates twice. Each such reading is
-counted separately, and of a task that runs twice in a reading, one run counts. So the records of a source are known
-however often they are read.
+A source can be read more than once: by two writes, or by a DataFrame that Spark evaluates twice. Each read is counted
+separately. If a task runs twice in one read, the run with more records counts. The count of a source is that of its
+largest read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gluepot.engine.account import Reading, SourceName
 
 NOTHING = Reading()
 _Task = tuple[SourceName | None, int, int]
-"""The source, the number of the reading, and the task. All inputs that are no sources share `_OTHERS`."""
+"""The source, the number of the read, and the task. Inputs that are not sources share the key `_OTHERS`."""
 _OTHERS: _Task = (None, 0, 0)
 _Counts = dict[_Task, Reading]
 
@@ -28,7 +28,7 @@ Count = Callable[[int, Reading], None]
 
 
 def _merged(counts: _Counts, more: _Counts) -> _Counts:
-    """Add counts to a dict, which is changed. Of the runs of one task, the one that has read most counts."""
+    """Merge `more` into `counts`, and return these. If a task ran twice, the larger count is kept."""
     for task, reading in more.items():
         before = counts.get(task, NOTHING)
         counts[task] = before + reading if task == _OTHERS else max(before, reading)
@@ -39,7 +39,7 @@ def _key(source: SourceName | None, number: int, task: int) -> _Task:
     return _OTHERS if source is None else (source, number, task)
 
 
-class _OfTasks(AccumulatorParam[_Counts]):
+class _CountsParam(AccumulatorParam[_Counts]):
     def zero(self, value: _Counts) -> _Counts:  # noqa: ARG002  the signature is Spark's
         return {}
 
@@ -48,7 +48,7 @@ class _OfTasks(AccumulatorParam[_Counts]):
 
 
 @dataclass(frozen=True, slots=True)
-class _InTasks:
+class _TaskCounter:
     """Counts in tasks; Spark brings the numbers back with the results of each task."""
 
     counts: Accumulator[_Counts]
@@ -67,39 +67,39 @@ class Readings:
         self._accumulators: dict[SparkContext, Accumulator[_Counts]] = {}
         self._forgotten = NOTHING
         self._numbers = itertools.count(1)
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def named(self, scope: str, label: str) -> SourceName:
         """Return a name for a read that no other read has."""
         return SourceName(scope, next(self._numbers), label)
 
     def in_driver(self, source: SourceName | None) -> Count:
-        """Return what counts for a reading of a source by tasks that run in the driver's threads."""
+        """Return a callback that counts one read of a source by threads of the driver."""
         number = next(self._numbers)
 
         def count(task: int, reading: Reading) -> None:
-            with self._turn:
+            with self._lock:
                 _merged(self._in_driver, {_key(source, number, task): reading})
 
         return count
 
     def in_tasks(self, context: SparkContext, source: SourceName | None) -> Count:
-        """Return what counts for a reading of a source by tasks of a context, which take it along."""
-        with self._turn:
+        """Return a callback that counts one read of a source in Spark's tasks. It is sent with the tasks."""
+        with self._lock:
             if context not in self._accumulators:
-                self._accumulators[context] = context.accumulator({}, _OfTasks())
-            return _InTasks(self._accumulators[context], source, next(self._numbers))
+                self._accumulators[context] = context.accumulator({}, _CountsParam())
+            return _TaskCounter(self._accumulators[context], source, next(self._numbers))
 
     def records_and_bytes(self) -> tuple[int, int]:
         """Return how many records were read, and the size of their payloads; each reading counts."""
-        with self._turn:
+        with self._lock:
             whole = sum((one for counts in self._all() for one in list(counts.values())), self._forgotten)
         return whole.records, whole.size_bytes
 
     def of_scope(self, scope: str) -> Mapping[str, Reading]:
         """Return what was read in a scope, by label. Of the readings of one source, the largest counts."""
         of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)
-        with self._turn:
+        with self._lock:
             for counts in self._all():
                 for (source, number, _), reading in list(counts.items()):
                     if source is not None and source.scope == scope:
@@ -120,7 +120,7 @@ class Readings:
 
     def forget(self, scope: str) -> None:
         """Forget a scope that has ended; `records_and_bytes` still counts what was read in it."""
-        with self._turn:
+        with self._lock:
             for counts in self._all():
                 for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
                     self._forgotten += counts.pop(task)

@@ -1,6 +1,6 @@
-"""What is probably a mistake although the job goes on: a name that matches nothing, or a format that hardly fits. Pure.
+"""Finds likely mistakes that do not fail the job: names that match nothing, formats that do not fit. Pure.
 
-Glue ignores such mistakes or writes nulls. The run goes on here too, and says so.
+Glue ignores these or writes nulls. Gluepot does the same, and warns.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ _REMEDIES = {
     "malformed_csv": "check separator, quoteChar and multiLine in format_options",
     "malformed_json": "check the format, and jsonPath and multiLine in format_options",
 }
+_OTHER_REMEDY = "check the format of the records; `gluepot dlq list` counts those that were kept"
+_OF_STREAMS = "check the classification and the schema of the stream"
 _SENTENCES = {
     "field_not_found": "No record has the field {of!r} of a mapping",
     "all_rows_in_the_default_partition": "All {records:,} rows are in the default partition of {of!r}",
-    "most_records_rejected": "Most records were rejected, {records:,} in all, with the reason {of}",
+    "most_records_rejected": "{records:,} records, more than half, were rejected, most of them because of {of}",
 }
 
 
@@ -89,9 +91,9 @@ def _default_partitions(
 
 def _mostly_rejected(parts: Sequence[ManifestPart]) -> Iterator[Suspicion]:
     rejected = sum((Counter(part.rejected) for part in parts), Counter[str]())
-    read, refused = sum(part.rows_in for part in parts), rejected.total()
-    if refused >= _LEAST_RECORDS and refused * 2 > read:
+    rejected["malformed"] += sum(part.left_out_in_read for part in parts)  # with --on-malformed=drop
+    if rejected.total() >= _LEAST_RECORDS and rejected.total() * 2 > sum(part.rows_in for part in parts):
         reason, _ = rejected.most_common(1)[0]
-        yield Suspicion(
-            "most_records_rejected", reason, _REMEDIES.get(reason, "list them with `gluepot dlq list`"), refused
-        )
+        is_of_stream = any(part.ranges for part in parts)
+        hint = _OF_STREAMS if is_of_stream else _REMEDIES.get(reason, _OTHER_REMEDY)
+        yield Suspicion("most_records_rejected", reason, hint, rejected.total())

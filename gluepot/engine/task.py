@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
-from gluepot.connectors.streams.rejects import RejectsAside
-from gluepot.connectors.streams.rejects import malformed as malformed_error
+from gluepot.connectors.streams.rejects import RejectsAside, malformed_error
 from gluepot.connectors.values import ManifestPart, MissingFields, Outgoing, RawBatch, SourceRange
 from gluepot.core.errors import PermanentError
 from gluepot.core.logging import configure_once, get_logger

@@ -511,4 +511,7 @@ def _refuse_suspicious(settings: FileTarget, parts: Sequence[ManifestPart]) -> N
         PermanentError: something does.
     """
     for one in suspicions(parts, _names(parts), settings.partition_keys):
-        raise PermanentError(f"{one.sentence}. Nothing was written to {settings.path}, because --strict is given.")
+        raise PermanentError(
+            f"{one.sentence}. Nothing was written to {settings.path}, because of --strict; without it, this is only"
+            " a warning."
+        )

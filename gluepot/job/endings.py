@@ -101,6 +101,8 @@ def summary_at_end(streams: StreamSession, *, live: bool) -> AtEnd:
 
             summary.add(WRITERS.outputs(), WRITERS.rejected(), WRITERS.account())
         secs = streams.clock.monotonic() - began
+        for imbalance in () if summary.account is None else summary.account.imbalances():
+            log.error("records_unaccounted", fault=imbalance, hint="please report it")
         if live:
             print(*lines(secs, summary), sep="\n", file=sys.stderr)
         else:

@@ -47,10 +47,10 @@ class RunOptions:
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
             on become dead letters and the stream goes on.
-        on_malformed: what follows for records that cannot be read as rows: they are kept and counted, the job fails, or
-            they are left out and counted.
-        strict: end the job where it would warn of what looks like a mistake: a mapped field that no record has, most
-            records of a write rejected, all rows in the default partition.
+        on_malformed: how to treat records that cannot be read as rows: keep (store and count them), fail (end the job),
+            drop (only count them).
+        strict: fail a write to files, before it is published, if a mapped field is in no record, most records are
+            rejected, or all rows are in the default partition.
         after: begin when this job has committed something that the last run of this one has not seen; both have
             bookmarks in one ledger. May be repeated.
         after_secs: how long to wait for that.

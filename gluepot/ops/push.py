@@ -48,7 +48,7 @@ class Ended:
             "run_files_written": self.files,
             "run_rows_in": self.account.read.records,
             "run_rows_delivered": self.account.read.delivered,
-            "run_rows_rejected": self.account.read.rejected,
+            "run_rows_rejected_in_read": self.account.read.rejected,
             "run_rows_left_out": self.account.read.left_out,
             "run_rows_refused": self.account.writes.refused,
         }

@@ -161,9 +161,11 @@ def run_known(
     try:
         _call(function, batch, context)
         root = rejects_root(shape.rejects_path, settings.checkpoint_location)
-        if batch.rows_read and shape.declared is not None and root is not None and not context.totals.rejected:
+        is_dropped = shape.on_malformed is OnMalformed.DROP
+        is_counted = not context.totals.rejected or is_dropped
+        if batch.rows_read and shape.declared is not None and root is not None and is_counted:
             for file in put_aside(root, given.ranges):
-                if shape.on_malformed is OnMalformed.DROP:
+                if is_dropped:
                     context.totals.left_out += file.by_reason.total()
                     continue
                 context.totals.rejected.update(file.by_reason)

@@ -94,6 +94,7 @@ class StreamMetrics:
         self._count("batches", 1, query)
         read, writes = stats.account.read, stats.account.writes
         self._count("rows_delivered", read.delivered, query)
+        self._count("rows_rejected_in_read", read.rejected, query)
         self._count("rows_left_out", read.left_out, query)
         self._count("rows_arrived", writes.arrived, query)
         self._count("rows_refused", writes.refused, query)

@@ -12,11 +12,11 @@ def batch_account(stream: str, records: int, totals: WriteTotals, read: Mapping[
     """Return the account of a batch.
 
     Args:
-        stream: what the user knows the batch's stream by.
-        records: how many records the batch holds, with dead letters.
+        stream: the stream's name.
+        records: the number of records in the batch, including dead letters.
         totals: of the batch's writes.
-        read: what our tasks have read, by source. The stream is missing if Spark has read it: then its rows are the
-            records that were not rejected.
+        read: counts from our tasks, by source. If Spark has read the stream, it is missing here, and the delivered
+            records are computed as those that were neither rejected nor left out.
     """
     sources = dict(read)
     if stream not in sources:

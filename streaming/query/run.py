@@ -415,7 +415,7 @@ class Query:
             speculation,
             self._scope,
             named(positions).get("stream", "stream"),
-            self._session.on_malformed,
+            self._session.on_malformed if self._stream is None else self._stream.source.shape.on_malformed,
             self._beside,
         )
         writer.begin_attempt()  # needed here too, because the function is not called if all records are dead letters
@@ -634,10 +634,15 @@ class Query:
             self._beside("capacity", lambda: metrics.capacity(capacity_of(self._frame.sparkSession)))
         for watch in self._session.watchers:
             self._beside(name_of(watch), partial(watch, stats))
-        for fault in stats.account.faults():
+        for fault in stats.account.imbalances():
             log.error("records_unaccounted", fault=fault, hint="please report it")
         read, writes = stats.account.read, stats.account.writes
-        rare = {"left_out": read.left_out, "refused": writes.refused, "skipped": writes.skipped}
+        rare = {
+            "rejected_in_read": read.rejected,
+            "left_out": read.left_out,
+            "refused": writes.refused,
+            "skipped": writes.skipped,
+        }
         log.info(
             "batch_done",
             rows=stats.rows_in,

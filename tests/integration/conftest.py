@@ -144,7 +144,7 @@ class Job:
             options={"windowSize": "1 second", "checkpointLocation": str(self.checkpoint), **settings},
         )
         self.batches += seen
-        assert [fault for stats in seen for fault in stats.account.faults()] == []
+        assert [fault for stats in seen for fault in stats.account.imbalances()] == []
         return seen
 
     def run_beside(

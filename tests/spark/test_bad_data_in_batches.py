@@ -294,7 +294,7 @@ def test_a_malformed_record_ends_a_job_that_says_so_and_nothing_is_published(
     setting(on_malformed=OnMalformed.FAIL)
     job()
     frame = read(put(tmp_path / "in", "a.json", MIXED))
-    with pytest.raises(Exception, match=r"a\.json, position 550: .*--on-malformed=fail"):
+    with pytest.raises(Exception, match=r"a\.json, position 550: .*--on-malformed"):
         write(DynamicFrame.fromDF(frame.toDF(), glue_context, "rows") if through_rows else frame)
 
     assert duckdb.sql(f"SELECT count(*) FROM glob('{tmp_path}/out/*.parquet')").fetchall() == [(0,)]

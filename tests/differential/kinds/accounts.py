@@ -190,7 +190,7 @@ def _summary(account: Account, out: Path, folder: Path) -> object:
     raw: Counter[bytes] = Counter()
     for files in by_place.values():
         raw |= _raw(files)  # tables that were made of the same frame keep the same records
-    return list(account.faults()), counts, written, sorted(raw.items())
+    return list(account.imbalances()), counts, written, sorted(raw.items())
 
 
 def _raw(files: list[Path]) -> Counter[bytes]:

@@ -9,8 +9,8 @@ GOOD = Account({"orders": Reading(10, 7, 2, 1)}, Writes(8, 5, 1, 2))
 
 
 def test_balances_that_hold_have_no_fault():
-    assert list(GOOD.faults()) == []
-    assert list((GOOD + GOOD).faults()) == []
+    assert list(GOOD.imbalances()) == []
+    assert list((GOOD + GOOD).imbalances()) == []
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_balances_that_hold_have_no_fault():
     ],
 )
 def test_a_balance_that_does_not_hold_is_told(account, fault):
-    assert list(account.faults()) == [fault]
+    assert list(account.imbalances()) == [fault]
 
 
 def test_a_person_reads_what_is_not_zero():

@@ -39,11 +39,11 @@ def test_utf8_needs_no_work(name):
 
 @pytest.mark.parametrize("name", ["utf-9", "base64", "rot13", "\0"])
 def test_what_is_no_encoding_of_text_is_refused(name):
-    with pytest.raises(ConfigError, match="which is none"):
+    with pytest.raises(ConfigError, match="which is not known"):
         text_encoding(name)
 
 
 @pytest.mark.parametrize(("text", "name"), [(b"\x81", "cp1252"), (b"\xff\xfea", "utf-16"), ("ö".encode(), "ascii")])
 def test_a_file_of_another_encoding_ends_the_job(text, name):
-    with pytest.raises(PermanentError, match=r"a.csv is not .*give its encoding in format_options"):
+    with pytest.raises(PermanentError, match=r"a.csv cannot be read as .*Correct the encoding"):
         as_utf8(io.BytesIO(text), name, "a.csv").read()

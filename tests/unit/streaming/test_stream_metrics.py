@@ -101,6 +101,7 @@ def sample(registry, name, **labels):
         ("files_written_total", {}, 3),
         ("rows_rejected_total", {"reason": "malformed_json"}, 10),
         ("rows_delivered_total", {}, 988),
+        ("rows_rejected_in_read_total", {}, 10),
         ("rows_left_out_total", {}, 2),
         ("rows_arrived_total", {}, 995),
         ("rows_refused_total", {}, 3),

@@ -17,6 +17,7 @@ from pyspark import TaskContext
 from pyspark.sql.types import StructType
 
 from gluepot import commit
+from gluepot.commit.record import CommitRecord
 from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
 from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
@@ -149,6 +150,7 @@ def write(
     if (planned.ranges or planned.offsets_digest) and (record := table.adopted(planned)):
         if staged is not None:
             staged.discard()
+        _count_earlier(pipeline, record)
         return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths), [record.as_part()]
     staged = staged or stage_write(spark, pipeline, sink, table.target, planned)
     while True:
@@ -166,6 +168,14 @@ def write(
         staged.discard()
         sink = agreed
         staged = stage_write(spark, pipeline, sink, table.target, planned, counted=False)
+
+
+def _count_earlier(pipeline: Pipeline, record: CommitRecord) -> None:
+    """Count what an earlier attempt has read for a write that is not done again."""
+    if (name := None if isinstance(pipeline.input, PackedInput) else pipeline.input.name) is not None:
+        rejected, left_out = record.rejected_in_read, record.left_out_in_read
+        delivered = record.rows_in - rejected - left_out
+        READINGS.in_driver(name)(0, Reading(record.rows_in, delivered, rejected, left_out))
 
 
 def warn_untyped(nulls_by_field: Mapping[str, int]) -> None:

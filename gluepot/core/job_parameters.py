@@ -168,12 +168,12 @@ class JobParameters:
             conf=_conf([value for name, value in given if name == "conf"]),
             extra_py_files=_python_files(_comma_list(last, "extra-py-files")),
             extra_jars=_comma_list(last, "extra-jars"),
-            user_jars_first=is_true(last.get("user-jars-first")),
+            user_jars_first=is_on(last.get("user-jars-first")),
             extra_files=_comma_list(last, "extra-files"),
-            enable_auto_scaling=is_true(last.get("enable-auto-scaling")),
+            enable_auto_scaling=is_on(last.get("enable-auto-scaling")),
             enable_metrics="enable-metrics" in last,
-            enable_observability_metrics=is_true(last.get("enable-observability-metrics")),
-            enable_data_lineage=is_true(last.get("enable-data-lineage")),
+            enable_observability_metrics=is_on(last.get("enable-observability-metrics")),
+            enable_data_lineage=is_on(last.get("enable-data-lineage")),
             data_catalog=last.get("enable-glue-datacatalog", "true").lower() != "false",
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
             spark_event_logs_path=_event_logs(last),
@@ -183,6 +183,11 @@ class JobParameters:
             ignored=tuple(Ignored(name, MEANINGLESS[name]) for name in last if name in MEANINGLESS),
             misspelled=tuple((name, meant) for name in last if (meant := _meant(name)) is not None),
         )
+
+
+def is_on(value: object) -> bool:
+    """Return whether a parameter switches something on: it is given, without a value or with one that says true."""
+    return value is not None and (value == "" or is_true(value))
 
 
 def _meant(name: str) -> str | None:
@@ -247,7 +252,7 @@ def _datalake_formats(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _event_logs(given: Mapping[str, str]) -> str | None:
-    return given.get("spark-event-logs-path", "") if is_true(given.get("enable-spark-ui")) else None
+    return given.get("spark-event-logs-path", "") if is_on(given.get("enable-spark-ui")) else None
 
 
 def _executor_cores(text: str | None) -> int | None:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gluepot.core.job_parameters import is_on
 from gluepot.core.masking import mask, mask_text
-from gluepot.core.option_values import is_true
 from gluepot.servers.state import running_server
 from gluepot.service.console import catalog_pages, crawler_pages, quality_pages
 from gluepot.service.console.log_pages import STREAMS, log, tail, whole_log
@@ -182,7 +182,7 @@ def run(reader: Reader, query: Query) -> Page:
 
 def _spark_ui(reader: Reader, run: Run) -> str:
     """Return the address of the history server if it runs and the run has an event log for it, otherwise nothing."""
-    if not is_true(effective_arguments(run).get("--enable-spark-ui")):
+    if not is_on(effective_arguments(run).get("--enable-spark-ui")):
         return ""
     history = running_server(reader.service.environ, "history")
     return "" if history is None else history.address

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gluepot.core.option_values import is_true
+from gluepot.core.job_parameters import is_on
 from gluepot.service.decisions.definitions import is_of_job, is_python_shell
 from gluepot.service.decisions.metrics import Metric, Minute, Statistics, first_minute
 from gluepot.service.decisions.states import Run, State, effective_arguments
@@ -46,7 +46,7 @@ def outcome_data(run: Run, at_ms: int) -> Iterator[Minute]:
     if (
         not is_of_job(run.definition)
         or is_python_shell(run.definition)
-        or not is_true(effective_arguments(run).get(_ASKS))
+        or not is_on(effective_arguments(run).get(_ASKS))
     ):
         return
     match run.state:

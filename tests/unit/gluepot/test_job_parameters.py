@@ -188,3 +188,24 @@ def test_the_glue_version_comes_from_our_own_flag():
 def test_an_unknown_glue_version_is_refused():
     with pytest.raises(ConfigError, match=r"'9\.9' is not known"):
         parse(glue_version="9.9")
+
+
+FLAGS = {
+    "--enable-auto-scaling": "enable_auto_scaling",
+    "--enable-observability-metrics": "enable_observability_metrics",
+    "--enable-data-lineage": "enable_data_lineage",
+    "--user-jars-first": "user_jars_first",
+}
+
+
+@pytest.mark.parametrize(("flag", "name"), FLAGS.items())
+@pytest.mark.parametrize(
+    ("value", "is_on"), [((), True), (("",), True), (("true",), True), (("false",), False), (("0",), False)]
+)
+def test_a_flag_without_a_value_is_on(flag, name, value, is_on):
+    assert getattr(JobParameters.parse(["job.py", flag, *value, "--x", "1"]), name) == is_on
+
+
+@pytest.mark.parametrize(("value", "path"), [((), ""), (("true",), ""), (("false",), None)])
+def test_the_spark_ui_is_on_without_a_value_too(value, path):
+    assert JobParameters.parse(["job.py", "--enable-spark-ui", *value]).spark_event_logs_path == path

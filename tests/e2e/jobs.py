@@ -127,6 +127,8 @@ def launcher(folder: Path) -> Iterator[Launcher]:
         yield started
     finally:
         started.end()
+    for job in started.jobs:  # also of jobs that were killed: the balances of the batches that they committed
+        assert "records_unaccounted" not in job.err, job.err[-3000:]
 
 
 def _data_files(table: Path) -> Iterator[str]:

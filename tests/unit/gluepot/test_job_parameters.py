@@ -162,7 +162,7 @@ def test_only_python_scripts_are_run():
         parse("--job-language", "scala")
 
 
-@pytest.mark.parametrize(("value", "enabled"), [("true", True), ("false", False), ("", False)])
+@pytest.mark.parametrize(("value", "enabled"), [("true", True), ("false", False), ("", True)])
 def test_lineage_is_told_where_the_parameter_says_so(value, enabled):
     assert parse("--enable-data-lineage", value).enable_data_lineage is enabled
     assert not parse().enable_data_lineage

@@ -75,7 +75,7 @@ def decompressed(
         case "bzip2":
             plain = bz2.BZ2File(raw, "rb")
         case "snappy":
-            plain = _Snappy(raw)
+            plain = Snappy(raw)
         case other:
             plain = pa.CompressedInputStream(pa.PythonFile(raw, "r"), other)
     return cast(
@@ -117,21 +117,26 @@ class _Limited(io.RawIOBase):
         super().close()
 
 
-class _Snappy:
+class Snappy:
     """Hadoop's way to put Snappy blocks into a file, and the framing format of Snappy itself."""
 
-    _FRAMED = b"\xff\x06\x00\x00sNaPpY"
+    FRAMED = b"\xff\x06\x00\x00sNaPpY"
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
         self._codec = pa.Codec("snappy")
         self._ready = b""
-        self._first = raw.read(len(self._FRAMED))
-        self._framed = self._first == self._FRAMED
+        self._first = raw.read(len(self.FRAMED))
+        self._framed = self._first == self.FRAMED
         if self._framed:
             self._first = b""
 
     def read(self, size: int) -> bytes:
+        """Return some plain bytes, at most as many as asked for; none at the end.
+
+        Raises:
+            ValueError, EOFError, pa.ArrowException: the bytes are damaged.
+        """
         while not self._ready:
             block = self._next_framed() if self._framed else self._next_of_hadoop()
             if block is None:
@@ -141,6 +146,7 @@ class _Snappy:
         return data
 
     def close(self) -> None:
+        """Close the file."""
         self._raw.close()
 
     def _next_of_hadoop(self) -> bytes | None:

@@ -7,6 +7,7 @@ import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -114,8 +115,12 @@ def _read(source: StreamSource, partition: InputPartition) -> Iterator[pa.Record
         return
     schema = arrow_schema(shape)
     decoder = None if shape.growing is None else shape.growing.decoder()
-    for raw in marked(_raw_batches(source, partition.wanted)):
-        yield to_arrow(raw if decoder is None else as_json(raw, decoder), schema)
+    from gluepot.connectors.streams.compressed import plain_batches  # noqa: PLC0415  planners read no payloads
+
+    is_text = decoder is not None or pa.types.is_string(schema.field(0).type)
+    for original in marked(_raw_batches(source, partition.wanted)):
+        for raw, _ in plain_batches(original) if is_text else [(original, {})]:
+            yield to_arrow(raw if decoder is None else as_json(raw, decoder), schema)
 
 
 def _raw_batches(source: StreamSource, wanted: SourceRange) -> Iterator[RawBatch]:
@@ -127,10 +132,12 @@ def _raw_batches(source: StreamSource, wanted: SourceRange) -> Iterator[RawBatch
 
 
 def _decode(source: StreamSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
+    from gluepot.connectors.streams.compressed import as_they_came, plain_batches  # noqa: PLC0415  as above
+
     added = source.shape.added.names
     with RejectsAside(partition.rejects_root, RangeNames(partition.wanted)) as rejects:
-        for raw in marked(_raw_batches(source, partition.wanted)):
-            chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+        for raw, originals in chain.from_iterable(map(plain_batches, marked(_raw_batches(source, partition.wanted)))):
+            chunk = as_they_came(decoder.decode(raw.values, raw.positions, raw.stream, raw.shard), originals)
             if chunk.errors and source.shape.on_malformed is OnMalformed.FAIL:
                 raise malformed_error(chunk.errors[0])
             rejects.add(chunk.errors)

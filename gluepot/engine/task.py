@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
+from gluepot.connectors.streams.compressed import as_they_came, plain_batches
 from gluepot.connectors.streams.rejects import RejectsAside, malformed_error
 from gluepot.connectors.values import ManifestPart, MissingFields, Outgoing, RawBatch, SourceRange
 from gluepot.core.errors import PermanentError
@@ -181,9 +182,10 @@ def begun(reading: StreamReading, load: Sequence[SourceRange]) -> Iterator[Sourc
 
 def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder, tally: Tally) -> Iterator[Chunk]:
     records = SourceRecords(given.reading, wanted)
-    for raw in tally.timed(FETCH, given.reading.reader.read(wanted)):
+    batches = chain.from_iterable(map(plain_batches, tally.timed(FETCH, given.reading.reader.read(wanted))))
+    for raw, originals in batches:
         began = time.perf_counter()
-        chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+        chunk = as_they_came(decoder.decode(raw.values, raw.positions, raw.stream, raw.shard), originals)
         if _records(chunk) != len(raw.values):
             raise PermanentError(
                 f"{len(raw.values)} records of {raw.stream}-{raw.shard} became {_records(chunk)} rows and rejected"

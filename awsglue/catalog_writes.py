@@ -77,16 +77,20 @@ def catalog_entry(target: FileTarget, options: Mapping[str, Any], table: tuple[s
     Args:
         target: target of the sink.
         options: options from the script.
-        table: database and table from `setCatalogInfo`.
+        table: database and table from `setCatalogInfo`; None takes `databaseName` and `tableName` of the options.
 
     Raises:
         ConfigError: the script asks for an entry but names no table, or names an unknown update behaviour.
     """
     if not flag(options, _UPDATE_CATALOG):
         return None
+    named = tuple(str(options.get(name) or "") for name in ("databaseName", "tableName"))
+    if table is None and all(named):
+        table = named[0], named[1]
     if table is None:
         raise ConfigError(
-            f"{_UPDATE_CATALOG} is set and no table is named; call setCatalogInfo(catalogDatabase, catalogTableName)."
+            f"{_UPDATE_CATALOG} is set and no table is named; give the options databaseName and tableName, or call"
+            " setCatalogInfo(catalogDatabase, catalogTableName)."
         )
     behavior = str(options.get("updateBehavior") or UPDATE)
     if behavior not in BEHAVIORS:

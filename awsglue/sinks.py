@@ -34,6 +34,8 @@ KNOWN_OPTIONS = (
     "compression",
     "rejectsPath",
     "enableUpdateCatalog",
+    "databaseName",
+    "tableName",
     "updateBehavior",
     "useFrameName",
 )

@@ -158,3 +158,21 @@ def test_a_run_that_is_done_again_makes_known_what_the_first_attempt_published(w
     assert written.read() == [("a", 1)]
     found = duckdb.sql(f"SELECT count(*) FROM read_parquet({[str(one) for one in before]!r})").fetchall()
     assert found == [(1,)]
+
+
+def test_options_of_a_write_can_name_the_table(written, catalog, glue_context):
+    options = {"path": written.path, "enableUpdateCatalog": True, "partitionKeys": ["day"]}
+    for more in ({}, {"databaseName": "web"}):
+        with pytest.raises(ConfigError, match="give the options databaseName and tableName"):
+            glue_context.write_dynamic_frame.from_options(
+                written.frame([(1, "a")], "id long, day string"), "s3", {**options, **more}, "glueparquet"
+            )
+    glue_context.write_dynamic_frame.from_options(
+        written.frame([(1, "a")], "id long, day string"),
+        "s3",
+        {**options, "databaseName": "web", "tableName": "clicks"},
+        "glueparquet",
+    )
+
+    assert written.read() == [("a", 1)]
+    assert columns(catalog.table("web", "clicks")) == [("id", "bigint")]

@@ -27,6 +27,7 @@ class Counts:
     Args:
         bytes_read: size of what tasks have read.
         records_read: records that tasks have read.
+        records_written: records that writes have published.
         stages: completed stages.
         tasks: completed tasks.
         failed_tasks: tasks that failed.
@@ -38,6 +39,7 @@ class Counts:
 
     bytes_read: int = 0
     records_read: int = 0
+    records_written: int = 0
     stages: int = 0
     tasks: int = 0
     failed_tasks: int = 0
@@ -87,6 +89,7 @@ class Gauges:
         slots: tasks that run at a time at most.
         active_tasks: tasks that run.
         blocks_disk_bytes: what Spark's block manager keeps on disk.
+        blocks_free_bytes: memory that it may still use.
         heap: of the driver's JVM.
         non_heap: of the driver's JVM.
         cpu_load: processor time of this machine that was used since the last report, 0 to 1; None if it is not known.
@@ -99,6 +102,7 @@ class Gauges:
     slots: int
     active_tasks: int
     blocks_disk_bytes: int
+    blocks_free_bytes: int
     heap: Memory
     non_heap: Memory
     cpu_load: float | None
@@ -240,6 +244,9 @@ def _counted(counts: Counts) -> list[_Value]:
         (f"{prefix}.numFailedTasks", "Count", counts.failed_tasks),
         (f"{prefix}.numKilledTasks", "Count", counts.killed_tasks),
         (f"{prefix}.recordsRead", "Count", counts.records_read),
+        # AWS does not document these two and remainingMB; boards that people share have them.
+        (f"{prefix}.recordsWritten", "Count", counts.records_written),
+        (f"{prefix}.numOutputRows", "Count", counts.records_written),
         (f"{prefix}.shuffleBytesWritten", "Bytes", counts.shuffle_bytes_written),
         (f"{prefix}.shuffleLocalBytesRead", "Bytes", counts.shuffle_local_bytes_read),
     ]
@@ -248,6 +255,7 @@ def _counted(counts: Counts) -> list[_Value]:
 def _job_gauges(gauges: Gauges) -> Iterator[_Value]:
     executors = "glue.driver.ExecutorAllocationManager.executors"
     yield "glue.driver.BlockManager.disk.diskSpaceUsed_MB", "Megabytes", gauges.blocks_disk_bytes / _MIB
+    yield "glue.driver.BlockManager.memory.remainingMB", "Megabytes", gauges.blocks_free_bytes / _MIB
     yield f"{executors}.numberAllExecutors", "Count", gauges.executors
     yield f"{executors}.numberMaxNeededExecutors", "Count", gauges.needed_executors
     for who in _who(gauges):

@@ -9,7 +9,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +134,8 @@ class Reports:
             batches, checks, written = list(self._batches), list(self._checks), dict(self._streams_written)
             sources = sorted({*self._streams_read, *self.sources()})
         add(written, self.outputs())
+        if counts is not self._before:
+            counts = replace(counts, records_written=sum(one.records for one in written.values()))
         new = counts.since(self._before)
         data: list[dict[str, Any]] = []
         if self.job_metrics:

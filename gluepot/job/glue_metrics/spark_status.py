@@ -100,6 +100,7 @@ class SparkStatus:
             slots=slots,
             active_tasks=active,
             blocks_disk_bytes=sum(one.disk_bytes for one in executors),
+            blocks_free_bytes=sum(one.free_bytes for one in executors),
             heap=_memory(beans.getHeapMemoryUsage()),
             non_heap=_memory(beans.getNonHeapMemoryUsage()),
             cpu_load=_load(before, self._cpu_ticks),
@@ -113,13 +114,14 @@ class _Executor:
     slots: int
     active: int
     disk_bytes: int
+    free_bytes: int
 
 
 def _executors(store: Any) -> Iterator[_Executor]:
     found = store.executorList(True)
     for at in range(found.size()):
         one = found.apply(at)
-        yield _Executor(one.maxTasks(), one.activeTasks(), one.diskUsed())
+        yield _Executor(one.maxTasks(), one.activeTasks(), one.diskUsed(), one.maxMemory() - one.memoryUsed())
 
 
 def _unsettled(stages: Any, settled_id: int) -> Iterator[tuple[tuple[int, int], Any]]:

@@ -24,6 +24,7 @@ GAUGES = Gauges(
     slots=4,
     active_tasks=1,
     blocks_disk_bytes=1 << 20,
+    blocks_free_bytes=3 << 20,
     heap=Memory(25, 100),
     non_heap=Memory(5, 10),
     cpu_load=None,
@@ -109,6 +110,7 @@ def test_gauges_are_those_of_the_moment(run):
     found = run.report()
     executors = "glue.driver.ExecutorAllocationManager.executors"
     assert (found[f"{executors}.numberAllExecutors"], found[f"{executors}.numberMaxNeededExecutors"]) == (1, 3)
+    assert found["glue.driver.BlockManager.memory.remainingMB"] == 3
     assert (found["glue.driver.jvm.heap.usage"], found["glue.driver.workerUtilization"]) == (0.25, 0.25)
     assert (found["glue.driver.memory.total.used"], found["glue.driver.memory.total.available"]) == (30, 80)
     assert (found["glue.driver.disk.used_GB"], found["glue.driver.disk.available_GB"]) == (1, 3)
@@ -125,6 +127,7 @@ def test_batches_are_summed_up_and_their_data_is_told_by_source_and_sink(run):
     assert found["glue.driver.streaming.batchProcessingTimeInMs"] == 750
     assert found["glue.driver.streaming.maxConsumerLagInMs"] == 3000
     assert found["glue.driver.recordsRead", "kafka://broker:9092/clicks"] == 30
+    assert found["glue.driver.aggregate.recordsWritten"] == found["glue.driver.aggregate.numOutputRows"] == 30
     written = {name: found[f"glue.driver.{name}", sink] for name in ("recordsWritten", "bytesWrittten", "filesWritten")}
     assert written == {"recordsWritten": 30, "bytesWrittten": 300, "filesWritten": 2}
     run.outputs.append(Output(LAKE, 5, 50, 1))

@@ -53,7 +53,8 @@ def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parall
     if run and run.temp_dir and ctx:
         _write_listing(run.temp_dir, run, ctx, made)
     groups = grouped(made.files, settings.groups, parallelism, settings.source.splits)
-    return SplitInput(settings.source, groups, is_remembered=bool(marks and ctx))
+    has_bookmark = bool(marks and ctx)
+    return SplitInput(replace(settings.source, has_bookmark=has_bookmark), groups, is_remembered=has_bookmark)
 
 
 def _with_bookmark(

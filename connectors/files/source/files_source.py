@@ -13,7 +13,7 @@ from gluepot.connectors.files.contracts import ChunkReader, ColumnarInputFormat,
 from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.hive import partition_values
 from gluepot.connectors.files.source.versions import FileVersion
-from gluepot.core.errors import PermanentError
+from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import Entry, VersionGone, open_source
 from gluepot.frames.chunk import Chunk
@@ -31,6 +31,7 @@ class FilesSource:
         fail_fast: a record that cannot be read ends the job.
         attach_filename: name of a column to add with the file's URL.
         attach_timestamp: name of a column to add with the file's time.
+        has_bookmark: the next run reads what this one finds deleted or overwritten; without, that ends the job.
     """
 
     format: InputFormat
@@ -38,12 +39,14 @@ class FilesSource:
     fail_fast: bool = False
     attach_filename: str | None = None
     attach_timestamp: str | None = None
+    has_bookmark: bool = False
 
     @property
     def guarantee(self) -> str:
         """What a reader may rely on."""
         return (
-            "Every version of a file is read once, unless it is gone before its turn: then the next run has the newer."
+            "Every version of a file is read once, unless it is gone before its turn: then the next run has the newer,"
+            " or the job fails if it has no bookmark."
         )
 
     def only(self, columns: frozenset[str]) -> FilesSource:
@@ -56,13 +59,15 @@ class FilesSource:
 
         Raises:
             PermanentError: a file is damaged, or with `isFailFast` a record.
-            TransientError: the storage was away.
+            TransientError: the storage was away; or a file is not as it was listed, and no bookmark remembers that.
         """
         reader = self.format.reader()
         for file in split.files:
             try:
                 yield from self._of_file(reader, file, split.piece)
             except VersionGone as gone:
+                if not self.has_bookmark:
+                    raise TransientError(f"{gone}, so its rows would be missing; run the job again") from gone
                 configure_once()
                 log.warning(
                     "file_gone", file=file.url, reason=str(gone), hint="a newer version is read by the next run"

@@ -14,6 +14,17 @@ from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.core.option_values import SeenOptions, truth
 
+# Options of reads and writes of files that scripts put into the other one of the two dictionaries (docs/glue 5.1, 5.2).
+_OF_FORMATS = frozenset(
+    {
+        "attachFilename", "attachTimestamp", "escaper", "jsonPath", "multiLine", "quoteChar", "rowTag", "separator",
+        "skipFirst", "typeDrift", "useGlueParquetWriter", "withHeader", "withSchema", "writeHeader",
+    }
+)  # fmt: skip
+_OF_CONNECTIONS = frozenset(
+    {"compressionType", "exclusions", "groupFiles", "groupSize", "partitionKeys", "path", "paths", "recurse"}
+)
+
 if TYPE_CHECKING:  # planners need none of the decoders
     from gluepot.frames.declared import DeclaredPayload, GrowingPayload
 
@@ -117,7 +128,7 @@ def warn_ignored(log: FilteringBoundLogger, options: Mapping[str, Any], known: C
         known: names that mean something, letter by letter.
     """
     for name in options.keys() - set(known):
-        _warn_ignored(log, name, known)
+        _warn_ignored(log, name, known, "format_options" if name.partition(".")[0] in _OF_FORMATS else "")
 
 
 def warn_unseen(log: FilteringBoundLogger, options: SeenOptions, harmless: Collection[str] = ()) -> None:
@@ -129,11 +140,13 @@ def warn_unseen(log: FilteringBoundLogger, options: SeenOptions, harmless: Colle
         harmless: names that have no effect here and change no data.
     """
     for name in options.ignored(harmless):
-        _warn_ignored(log, name, sorted(options.asked, reverse=True))  # of two spellings, the one with capitals
+        place = "connection_options" if name in _OF_CONNECTIONS else ""
+        _warn_ignored(log, name, sorted(options.asked, reverse=True), place)  # of two spellings, the one with capitals
 
 
-def _warn_ignored(log: FilteringBoundLogger, name: str, known: Collection[str]) -> None:
-    log.warning("option_ignored", option=name, hint=did_you_mean(name, known).strip())
+def _warn_ignored(log: FilteringBoundLogger, name: str, known: Collection[str], place: str = "") -> None:
+    hint = f"give it in {place}" if place else did_you_mean(name, known).strip()
+    log.warning("option_ignored", option=name, hint=hint)
 
 
 def epoch_ms(name: str, text: str) -> int:

@@ -58,7 +58,7 @@ def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parall
     if run and run.temp_dir and ctx:
         _write_listing(run.temp_dir, run, ctx, made)
     groups = grouped(made.files, settings.groups, parallelism, settings.source.splits)
-    return SplitInput(settings.source, groups, schema, name)
+    return SplitInput(replace(settings.source, has_bookmark=bool(name)), groups, schema, name)
 
 
 def _with_bookmark(

@@ -15,6 +15,8 @@ from gluepot.frames.chunk import is_choice
 from gluepot.frames.columns import Column, children_of
 from gluepot.frames.rows import plain_values
 
+_WORDS = {"nan": "NaN", "-nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+
 
 def json_texts(column: Column) -> pa.StringArray:
     """Return each value as text: strings unchanged, all other values as JSON; null stays null.
@@ -26,7 +28,15 @@ def json_texts(column: Column) -> pa.StringArray:
         return pc.coalesce(*(json_texts(one) for one in children_of(column)))
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_temporal(kind):
         return pa.array([_text(value) for value in plain_values(column)], pa.string())
-    return pc.cast(column.array, pa.string())
+    texts = pc.cast(column.array, pa.string())
+    return _with_words(texts, column.array) if pa.types.is_floating(kind) else texts
+
+
+def _with_words(texts: pa.StringArray, floats: pa.Array) -> pa.StringArray:
+    """Write the values that are no numbers as Java and our other writers do; Arrow writes `nan` and `inf`."""
+    is_odd = pc.fill_null(pc.invert(pc.is_finite(floats)), fill_value=False)
+    words = [_WORDS[text] for text in texts.filter(is_odd).to_pylist()]
+    return pc.replace_with_mask(texts, is_odd, pa.array(words, pa.string())) if words else texts
 
 
 def json_bytes(value: Any) -> bytes:

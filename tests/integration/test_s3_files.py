@@ -65,6 +65,21 @@ def test_a_path_may_be_a_file(client):
     assert file.url == "s3://lake/in/day=1/a"
 
 
+def test_wildcards_take_a_request_for_each_folder_that_they_look_into(client, requests):
+    put(
+        client,
+        *(f"in/2024-0{month}/{name}" for month in (1, 2) for name in ("a.json", "b.json", "c.csv")),
+        "in/x/a.json",
+    )
+    requests.clear()
+    listing = list_files(ListingOptions(["s3://lake/in/2024-*/*.json"]), ListingStats())
+    assert sorted(file.url.removeprefix("s3://lake/in/") for file in listing) == [
+        "2024-01/a.json", "2024-01/b.json", "2024-02/a.json", "2024-02/b.json",
+    ]  # fmt: skip
+    # One asks whether there is a folder of this very name, and one lists the folders that the wildcard may mean.
+    assert len(requests) == 4
+
+
 def test_a_whole_tree_takes_a_request_per_thousand_keys(client, requests):
     put(client, *(f"in/day={n}/f" for n in range(30)))
     requests.clear()

@@ -14,7 +14,7 @@ from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.hive import partition_values
 from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.connectors.files.text_encoding import as_utf8
-from gluepot.core.errors import PermanentError
+from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import Entry, VersionGone, open_source
 from gluepot.frames.chunk import Chunk
@@ -33,6 +33,7 @@ class FilesSource:
         attach_filename: name of a column to add with the file's URL.
         attach_timestamp: name of a column to add with the file's time.
         encoding: of text files; None for UTF-8. Positions of records are those of the text as UTF-8.
+        has_bookmark: the next run reads what this one finds deleted or overwritten; without, that ends the job.
     """
 
     format: InputFormat
@@ -41,12 +42,14 @@ class FilesSource:
     attach_filename: str | None = None
     attach_timestamp: str | None = None
     encoding: str | None = None
+    has_bookmark: bool = False
 
     @property
     def guarantee(self) -> str:
         """What a reader may rely on."""
         return (
-            "Every version of a file is read once, unless it is gone before its turn: then the next run has the newer."
+            "Every version of a file is read once, unless it is gone before its turn: then the next run has the newer,"
+            " or the job fails if it has no bookmark."
         )
 
     def only(self, columns: frozenset[str]) -> FilesSource:
@@ -59,13 +62,15 @@ class FilesSource:
 
         Raises:
             PermanentError: a file is damaged, or with `isFailFast` a record.
-            TransientError: the storage was away.
+            TransientError: the storage was away; or a file is not as it was listed, and no bookmark remembers that.
         """
         reader = self.format.reader()
         for file in split.files:
             try:
                 yield from self._of_file(reader, file, split.piece)
             except VersionGone as gone:
+                if not self.has_bookmark:
+                    raise TransientError(f"{gone}, so its rows would be missing; run the job again") from gone
                 configure_once()
                 log.warning(
                     "file_gone", file=file.url, reason=str(gone), hint="a newer version is read by the next run"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from gluepot.core.errors import ConfigError
 
@@ -39,6 +40,12 @@ def compile_globs(globs: Sequence[str]) -> re.Pattern[str] | None:
     if not globs:
         return None
     return re.compile("|".join(f"(?:{_one(glob)})" for glob in globs), re.DOTALL)
+
+
+@cache
+def compile_name(glob: str) -> re.Pattern[str]:
+    """Return a pattern for `fullmatch` over one name of a path."""
+    return re.compile(_translated(glob), re.DOTALL)
 
 
 def _one(glob: str) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from gluepot.connectors.files.source.hive import is_partition, partition_values
 from gluepot.connectors.files.source.sql_predicate import PartitionPredicate
 from gluepot.connectors.files.source.storage_classes import keys_of_classes
 from gluepot.connectors.files.source.versions import FileVersion
+from gluepot.connectors.files.source.wildcards import has_wildcards, is_literal, matches
 from gluepot.core.storage import Entry, SourceStorage, canonical_url, open_source
 
 _REPORT_EVERY = 50_000
@@ -23,10 +25,12 @@ class Root:
     Args:
         url: canonical.
         under: what a catalog says of a partition's folder, whatever its name, see `partition_folders.partition_path`.
+        file: the entry of a file that wildcards have found; its folder is empty.
     """
 
     url: str
     under: str = ""
+    file: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class ListingOptions:
     """What to list.
 
     Args:
-        paths: folders or files.
+        paths: folders or files, also with wildcards, see `wildcards`.
         partitions: the folders of a catalog's partitions; where there are keys, instead of paths.
         recurse: descend into every folder; otherwise only into partitions, named `key=value`.
         exclusions: see `compile_globs`.
@@ -100,8 +104,12 @@ def list_files(
 
 def _each(roots: Iterable[Root], options: ListingOptions, stats: ListingStats) -> Iterator[FileVersion]:
     done: set[str] = set()
+    left_out = cache(lambda folder: keys_of_classes(folder, options.excluded_classes))
     for root in roots:
         single = None if root.under else _single(root)
+        if single and root.file and (_is_excluded(single, options) or single.name in left_out(single.root)):
+            stats.excluded += 1
+            continue
         if _is_covered(single.root if single else root.url, done, options):
             continue
         before = stats.files
@@ -156,12 +164,27 @@ def _ancestors(folder: str) -> Iterator[str]:
 def _roots(options: ListingOptions) -> Sequence[Root]:
     """Return where to begin, each folder before those inside of it."""
     if options.partitions is None:
-        return [Root(url) for url in sorted({canonical_url(path) for path in options.paths})]
+        urls = {canonical_url(path) for path in options.paths}
+        return sorted({root.url: root for url in urls for root in _of_path(url)}.values(), key=lambda root: root.url)
     wanted = options.predicate
     if wanted:
         wanted.learn(_known(root.under) for root in options.partitions)
     matching = (root for root in options.partitions if not wanted or wanted.may_match(_known(root.under)))
     return sorted({root.url: root for root in matching}.values(), key=lambda root: root.url)
+
+
+def _of_path(url: str) -> Iterator[Root]:
+    """Yield where a path of the script begins; itself where wildcards find nothing."""
+    if not has_wildcards(url) or is_literal(url):
+        yield Root(url)
+        return
+    roots = [Root(f"{one.folder}/{one.file.name}" if one.file else one.folder, file=one.file) for one in matches(url)]
+    yield from roots or [Root(url)]
+
+
+def _is_excluded(file: FileVersion, options: ListingOptions) -> bool:
+    excluded = options.exclusions
+    return bool(excluded and (excluded.search(file.name) or excluded.match(file.url)))
 
 
 def _is_covered(folder: str, done: Collection[str], options: ListingOptions) -> bool:
@@ -203,7 +226,7 @@ def _single(root: Root) -> FileVersion | None:
     parent, slash, name = root.url.rpartition("/")
     if not (slash and parent) or parent == "s3:/":
         return None
-    entry = open_source(parent).entry(name)
+    entry = root.file or open_source(parent).entry(name)
     return FileVersion(parent, parent, entry.name, entry.size_bytes, entry.mtime_us, entry.etag) if entry else None
 
 

@@ -99,3 +99,44 @@ def test_hostile_names_come_back_as_they_are(tmp_path):
     names = ["day=a%2Fb/x y", "day=ü/q?#[1].json", "day=1/a\nb", "x%", "day=1/'\""]
     make(tmp_path, *names)
     assert found(tmp_path) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("path", "files"),
+    [
+        ("*", ["a1.csv", "a2.csv", "day=1/c", "s/x.csv"]),
+        ("*.csv", ["a1.csv", "a2.csv"]),
+        ("a?.csv", ["a1.csv", "a2.csv"]),
+        ("a[0-1].csv", ["a1.csv"]),
+        ("a[!1].csv", ["a2.csv"]),
+        ("{a1,a3}.csv", ["a1.csv"]),
+        ("{a1.csv,s}", ["a1.csv", "s/x.csv"]),
+        ("{s/x,a2}.csv", ["a2.csv", "s/x.csv"]),
+        ("*/x.csv", ["s/x.csv"]),
+        ("d*=[1]/*", ["day=1/c"]),
+        ("s*/", ["s/x.csv"]),
+        ("_*", []),
+        ("b*.csv", []),
+    ],
+)
+def test_wildcards_in_a_path_find_what_they_find_in_spark(tmp_path, path, files):
+    make(tmp_path, "a1.csv", "a2.csv", "_SUCCESS", "_h/a", "day=1/c", "s/x.csv", "s/inner/y.csv", "s/.z.csv")
+    stats = ListingStats()
+    listing = list_files(ListingOptions([f"{tmp_path}/{path}"]), stats)
+    assert sorted(os.path.relpath(file.url, tmp_path) for file in listing) == files
+    assert bool(stats.without_files) is not bool(files)
+
+
+def test_a_name_with_the_characters_of_wildcards_is_itself(tmp_path):
+    make(tmp_path, "a[1].csv", "a1.csv", "d*/b", "dd/c")
+    paths = [str(tmp_path / "a[1].csv"), str(tmp_path / "d*")]
+    listing = list_files(ListingOptions(paths), ListingStats())
+    assert sorted(file.name for file in listing) == ["a[1].csv", "b"]
+
+
+def test_exclusions_hold_for_files_that_wildcards_find(tmp_path):
+    make(tmp_path, "a.csv", "b.csv", "s/b.csv")
+    stats = ListingStats()
+    options = ListingOptions([f"{tmp_path}/*"], exclusions=compile_globs(["b.*"]))
+    assert [file.name for file in list_files(options, stats)] == ["a.csv"]
+    assert stats.excluded == 2

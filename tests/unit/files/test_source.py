@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -18,7 +19,7 @@ from gluepot.connectors.files.source.grouping import (
 from gluepot.connectors.files.source.listing import ListingStats, list_files
 from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.connectors.files.source.versions import FileVersion
-from gluepot.core.errors import ConfigError
+from gluepot.core.errors import ConfigError, TransientError
 from tests.unit.files.reading import records
 
 MIB = 1 << 20
@@ -58,6 +59,21 @@ def test_a_source_travels_to_the_task(tmp_path):
 
 @pytest.mark.parametrize("change", ["delete", "overwrite", "append"])
 def test_a_file_that_changed_after_it_was_listed_is_left_to_the_next_run(tmp_path, change):
+    source, group = planned_and_changed(tmp_path, change)
+    with capture_logs() as lines:
+        assert read(replace(source, has_bookmark=True), group) == [1]
+    assert [line["event"] for line in lines] == ["file_gone"]
+
+
+@pytest.mark.parametrize("change", ["delete", "overwrite", "append"])
+def test_without_a_bookmark_a_file_that_changed_after_it_was_listed_ends_the_job(tmp_path, change):
+    source, group = planned_and_changed(tmp_path, change)
+    with pytest.raises(TransientError, match="rows would be missing; run the job again"):
+        read(source, group)
+
+
+def planned_and_changed(tmp_path, change):
+    """Plan the read of two files, and change the first."""
     (tmp_path / "a").write_text('{"id": 1}\n')
     (tmp_path / "b").write_text('{"id": 2}\n')
     source, group = planned(tmp_path)
@@ -69,9 +85,7 @@ def test_a_file_that_changed_after_it_was_listed_is_left_to_the_next_run(tmp_pat
         case "append":
             with (tmp_path / "a").open("a") as file:
                 file.write('{"id": 8}\n')
-    with capture_logs() as lines:
-        assert read(source, group) == [1]
-    assert [line["event"] for line in lines] == ["file_gone"]
+    return source, group
 
 
 def file(folder: str, name: str, size_bytes: int) -> FileVersion:

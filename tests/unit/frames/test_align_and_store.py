@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.frames.chunk import Chunk, is_choice
+from gluepot.frames.columns import Column
+from gluepot.frames.json_text import json_texts
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.rows import rows
 from gluepot.frames.schema import (
@@ -188,3 +190,10 @@ TEXTS = pa.list_(pa.string())
 )
 def test_values_without_a_type_are_lost_where_another_type_has_a_place_for_them(have, wanted, loses):
     assert loses_values(have, wanted) is loses
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+def test_values_that_are_no_numbers_have_the_names_that_other_writers_give_them(kind):
+    values = [math.nan, math.inf, -math.inf, None, 0.5, 10.0]
+    texts = json_texts(Column(pa.field("a", kind), pa.array(values, kind)))
+    assert texts.to_pylist() == ["NaN", "Infinity", "-Infinity", None, "0.5", "10"]

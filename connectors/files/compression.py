@@ -15,6 +15,7 @@ from gluepot.core.errors import ConfigError, PermanentError, did_you_mean
 _BY_ENDING = {
     ".gz": "gzip",
     ".gzip": "gzip",
+    ".deflate": "deflate",
     ".bz2": "bzip2",
     ".zst": "zstd",
     ".zstd": "zstd",
@@ -74,6 +75,8 @@ def decompressed(
             plain: Any = gzip.GzipFile(fileobj=raw, mode="rb")
         case "bzip2":
             plain = bz2.BZ2File(raw, "rb")
+        case "deflate":
+            plain = _Deflate(raw)
         case "snappy":
             plain = Snappy(raw)
         case other:
@@ -115,6 +118,26 @@ class _Limited(io.RawIOBase):
         if not self.closed:
             self._plain.close()
         super().close()
+
+
+class _Deflate:
+    """What Spark and Hadoop call deflate: a stream of zlib."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._codec = zlib.decompressobj()
+
+    def read(self, size: int) -> bytes:
+        while not self._codec.eof:
+            given = self._codec.unconsumed_tail or self._raw.read(1 << 16)
+            if data := self._codec.decompress(given, size):
+                return data
+            if not given:
+                raise EOFError("the stream has no end")
+        return b""
+
+    def close(self) -> None:
+        self._raw.close()
 
 
 class Snappy:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_plus
 
+from gluepot.connectors.files.source.hive import is_hidden
 from gluepot.core.storage import S3Root, parse_url
-from gluepot.crawl.listing import is_below_hidden, is_hidden, lake_of
+from gluepot.crawl.listing import is_below_hidden, lake_of
 from gluepot.crawl.settings import Target
 
 _REMOVED = {"ObjectCreated": False, "ObjectRemoved": True, "LifecycleExpiration": True}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from gluepot.connectors.files.source.hive import is_partition
+from gluepot.connectors.files.source.hive import is_hidden
 from gluepot.core.errors import EtlError, PermanentError
 from gluepot.core.storage import Entry, Level, LocalSource, SourceStorage, canonical_url, open_source
 from gluepot.crawl.known import NOTHING_KNOWN, KnownFolders
@@ -156,11 +156,6 @@ def only_file(url: str) -> tuple[SourceStorage, Entry] | None:
     storage = open_source(parent)
     entry = storage.entry(name)
     return (storage, entry) if entry else None
-
-
-def is_hidden(name: str) -> bool:
-    """Tell whether a file or folder is left out, as Hadoop does."""
-    return name.startswith(("_", ".")) and not is_partition(name)
 
 
 def is_below_hidden(folder: str) -> bool:

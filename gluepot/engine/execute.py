@@ -537,8 +537,10 @@ def _arrow(
     schema: StructType | str,
 ) -> DataFrame:
     names = frame.columns
-    if not any(_MISREAD & set(name) for name in names):
+    is_ambiguous = len({name.lower() for name in names}) < len(names)
+    if not is_ambiguous and not any(_MISREAD & set(name) for name in names):
         return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
-    # mapInArrow looks columns up by their unquoted names, so it reads a dot as access to a field of a struct.
+    # mapInArrow looks columns up by their unquoted names, whose case does not count, and reads a dot as access to a
+    # field of a struct.
     numbered = frame.toDF(*map(str, range(len(names))))
     return numbered.mapInArrow(lambda batches: marked(body(batch.rename_columns(names) for batch in batches)), schema)

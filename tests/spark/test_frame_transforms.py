@@ -288,3 +288,15 @@ def test_columns_of_a_data_frame_may_have_dots_and_backquotes_in_their_names(glu
     frame = DynamicFrame.fromDF(given, glue_context, "dotted").rename_field("`a.b`", "e")
 
     assert rows(frame) == [{"e": 1, "c`d": 2}]
+
+
+def test_columns_of_a_data_frame_may_differ_by_case_alone(glue_context, tmp_path):
+    from pyspark.sql.functions import lit
+
+    from awsglue import DynamicFrame
+
+    (tmp_path / "a.json").write_text('{"ID": 1, "id": 2}\n')
+    read = glue_context.create_dynamic_frame.from_options("s3", {"paths": [str(tmp_path)]}, "json")
+    frame = DynamicFrame.fromDF(read.toDF().withColumn("x", lit(3)), glue_context, "cases")
+
+    assert rows(frame) == [{"ID": 1, "id": 2, "x": 3}]

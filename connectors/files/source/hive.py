@@ -14,6 +14,14 @@ def is_partition(folder: str) -> bool:
     return bool(key and equals)
 
 
+def is_hidden(name: str) -> bool:
+    """Tell whether readers pass over a file or folder of this name, as Hadoop does.
+
+    `day=1_$folder$` is an empty object that Hadoop leaves on S3 in the place of a folder.
+    """
+    return (name.startswith(("_", ".")) and not is_partition(name)) or name.endswith("_$folder$")
+
+
 def partition_values(path: str) -> Iterator[tuple[str, str | None]]:
     """Yield key and value of every `key=value` in a relative path, outermost first; Hive's default is None."""
     for folder in path.split("/"):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from gluepot.connectors.files.source.hive import is_partition, partition_values
+from gluepot.connectors.files.source.hive import is_hidden, is_partition, partition_values
 from gluepot.connectors.files.source.sql_predicate import PartitionPredicate
 from gluepot.connectors.files.source.storage_classes import keys_of_classes
 from gluepot.connectors.files.source.versions import FileVersion
@@ -60,7 +60,7 @@ class ListingStats:
 
     Args:
         files: yielded.
-        hidden: files left out because a name begins with `_` or `.`, as in Hadoop.
+        hidden: files left out because of their names, see `is_hidden`.
         excluded: files left out by a glob or by their storage class.
         not_matching: folders left out by the predicate.
         not_descended: folders left out because `recurse` is off; the first ten.
@@ -258,7 +258,7 @@ def _folder(root: Root, inside: str, options: ListingOptions) -> _Folder:
         root,
         inside,
         f"{root.url}/{inside}" if inside else root.url,
-        any(map(_is_hidden, names)),
+        any(map(is_hidden, names)),
         options.recurse or all(map(is_partition, names)),
         wanted is None or wanted.matches(_known(f"{root.under}/{inside}")),
     )
@@ -279,7 +279,7 @@ def _pruned(
         options.predicate.learn(_known(f"{above}/{name}") for name in level.folders if is_partition(name))
     for name in level.folders:
         below = f"{folder}/{name}" if folder else name
-        if _is_hidden(name):
+        if is_hidden(name):
             continue
         if not (options.recurse or is_partition(name)):
             stats.not_descended.append(below) if len(stats.not_descended) < 10 else None
@@ -291,7 +291,7 @@ def _pruned(
 
 
 def _wanted(folder: _Folder, entry: Entry, options: ListingOptions, stats: ListingStats) -> bool:
-    if folder.hidden or _is_hidden(entry.name):
+    if folder.hidden or is_hidden(entry.name):
         stats.hidden += 1
         return False
     if not folder.is_listed:
@@ -305,7 +305,3 @@ def _wanted(folder: _Folder, entry: Entry, options: ListingOptions, stats: Listi
 
 def _known(folder: str) -> dict[str, str | None]:
     return {name.lower(): value for name, value in partition_values(folder)}
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(("_", ".")) and not is_partition(name)

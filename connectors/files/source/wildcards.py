@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gluepot.connectors.files.source.globs import compile_name
-from gluepot.connectors.files.source.hive import is_partition
+from gluepot.connectors.files.source.hive import is_hidden
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Entry, SourceStorage, open_source
 
@@ -99,8 +99,7 @@ def _folders(storage: SourceStorage, folder: str, name: str) -> Sequence[str]:
 def _fits(name: str, candidate: str) -> bool:
     if not has_wildcards(name):
         return name == candidate
-    hidden = candidate.startswith(("_", ".")) and not is_partition(candidate)
-    return not hidden and compile_name(name).fullmatch(candidate) is not None
+    return not is_hidden(candidate) and compile_name(name).fullmatch(candidate) is not None
 
 
 def _joined(above: str, name: str) -> str:

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import json
+import zlib
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -39,6 +40,7 @@ COMPRESSED = {
     "two-members.gz": gzip.compress(LINES[:10]) + gzip.compress(LINES[10:]),
     "a.bz2": bz2.compress(LINES),
     "a.json.zst": pa.compress(LINES, "zstd", asbytes=True),
+    "a.json.deflate": zlib.compress(LINES),
     "a.snappy": hadoop_snappy(LINES),
     "b.snappy": framed_snappy(LINES),
 }

@@ -32,7 +32,7 @@ def test_partitions_are_read_and_other_folders_only_with_recurse(tmp_path):
 
 
 def test_hidden_files_and_folders_are_left_out(tmp_path):
-    make(tmp_path, "_SUCCESS", ".crc", "_gluepot/x", "a", "_day=1/b")
+    make(tmp_path, "_SUCCESS", ".crc", "_gluepot/x", "a", "_day=1/b", "day=1_$folder$")
     assert found(tmp_path, recurse=True) == ["_day=1/b", "a"]
 
 

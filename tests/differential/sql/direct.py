@@ -21,7 +21,8 @@ from tests.differential.sql.tables import Make, T, U, arrow, decimal_of, decimal
 
 NAME = "e"
 _ROWS = 24
-_NULLS = 0.1
+# Of nested columns there are more nulls, because fewer functions take them.
+_NULLS, _NESTED_NULLS = 0.1, 0.3
 # How many columns of each type. There are more of types whose functions differ by precision, scale or place of digits.
 _COUNTS = {"m": 6, "d": 4, "i": 3, "l": 2, "s": 3, "t": 2, "b": 2} | dict.fromkeys("hcgzwxfaqrp", 1)
 # The scales of the decimals: none, of money, the most that Java prints without an exponent, one more, all and any.
@@ -84,7 +85,8 @@ def table(random: Random) -> pa.Table:
                 type_of, make = U[_NESTED[kind]] if kind in _NESTED else T[kind]
                 sorts = _SORTS.get(kind, (make,))
             one = random.choice(sorts)
-            made[name] = arrow([None if random.random() < _NULLS else one(random) for _ in range(_ROWS)], type_of)
+            nulls = _NESTED_NULLS if kind in _NESTED else _NULLS
+            made[name] = arrow([None if random.random() < nulls else one(random) for _ in range(_ROWS)], type_of)
     return pa.table(made)
 
 

@@ -296,8 +296,8 @@ def number(random: Random) -> float:
 
 
 def small(random: Random) -> float:
-    """Make a double that an integer holds after rounding."""
-    return random.choice([0.5, 1.5, -2.5, 7.0, random.uniform(-1000, 1000)])
+    """Make a double that an integer holds after rounding, and often a single precision number, too."""
+    return random.choice([0.5, 1.5, -2.5, 7.0, 0.1, random.randrange(-9999, 9999) / 10, random.uniform(-1000, 1000)])
 
 
 def amount(precision: int, scale: int) -> Make:

@@ -18,6 +18,8 @@ from pyspark.errors import AnalysisException
 from awsglue.context import GlueContext
 from tests.differential.kind import Difference, Round, World
 from tests.differential.kinds.cuts import SHAPES, Write, random_cut, random_value
+from tests.differential.merges.lake import FAST
+from tests.native_tables import with_settings
 
 _TABLES = 2
 _NAMES = ("tags", "codes", "deep", "rows", "s", "wrap")
@@ -34,6 +36,10 @@ class Kind:
 
     def round(self, random: Random, world: World) -> Round:
         """Write and read some tables of each format."""
+        with with_settings(world.spark(), FAST):
+            return self._round(random, world)
+
+    def _round(self, random: Random, world: World) -> Round:
         result, context = Round(), GlueContext(world.spark().sparkContext)
         for form in _FORMS * _TABLES:
             table = _Table(context, form, world.folder)

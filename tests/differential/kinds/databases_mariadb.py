@@ -167,8 +167,8 @@ class Kind:
         self.client.execute("DROP TABLE IF EXISTS ours, theirs")
         table, others = new_table(random, NEW, "longtext")
         self.client.execute(f"CREATE TABLE theirs ({table.definition(quoted)}) CHARACTER SET utf8mb4")
-        for one in (table, others) if others else (table,):
-            self._insert(one)
+        if not all(self._insert(one) for one in (table, others) if one):
+            return  # only the first row has a value in each column, and a row that is refused gives no column its type
         tasks = cut_of_both(random, table, others)
         try:
             write({"url": self._url, "dbtable": "ours", "mode": table.mode}, *tasks)
@@ -212,8 +212,9 @@ class Kind:
                 Difference(f"parts by {[one.render(str) for one in cuts]}", str(ours), str(every))
             )
 
-    def _insert(self, table: Table) -> None:
-        """Insert the rows one by one; a row that the server refuses is left out."""
+    def _insert(self, table: Table) -> bool:
+        """Insert the rows one by one; a row that the server refuses is left out. Return whether the first one is in."""
+        taken = []
         names = [quoted(one.name) for one in table.columns]
         values = [f"CAST(%s AS {one.form.sent})" if one.form.sent else "%s" for one in table.columns]
         statement = f"INSERT INTO theirs ({', '.join(names)}) VALUES ({', '.join(values)})"
@@ -222,11 +223,14 @@ class Kind:
             statement += f" ON DUPLICATE KEY UPDATE {', '.join(f'{one} = VALUES({one})' for one in others)}"
         for row in table.rows:
             given = [None if row[one.name] is None else one.form.plain(row[one.name]) for one in table.columns]
-            if not any(isinstance(one, float) and not math.isfinite(one) for one in given):
+            is_taken = not any(isinstance(one, float) and not math.isfinite(one) for one in given)
+            if is_taken:
                 try:
                     self.client.execute(statement, given)
                 except pymysql.MySQLError:
-                    continue
+                    is_taken = False
+            taken.append(is_taken)
+        return not taken or taken[0]
 
     def _compare(self, random: Random, table: Table, result: Round) -> None:
         result.cases += 1

@@ -309,10 +309,13 @@ class Kind:
         for row in table.rows if not table.has_null_key else ():
             for one in keys:
                 sent = f"%s::{one.form.sent}"
-                changed = self.client.execute(
-                    f"SELECT {sent}::{one.declared}::{one.form.sent} IS DISTINCT FROM {sent}",
-                    [one.form.plain(row[one.name])] * 2,
-                ).fetchone()
+                try:
+                    changed = self.client.execute(
+                        f"SELECT {sent}::{one.declared}::{one.form.sent} IS DISTINCT FROM {sent}",
+                        [one.form.plain(row[one.name])] * 2,
+                    ).fetchone()
+                except psycopg.errors.NumericValueOutOfRange:
+                    return True  # such as 2147483647, which a real rounds to a number beyond integers
                 if changed == (True,):
                     return True
         return table.has_null_key

@@ -26,14 +26,14 @@ _SESSION = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions,"
     "io.delta.sql.DeltaSparkSessionExtension",
 }
-# What makes Spark faster with few rows, and changes no answer.
-_FAST = {
+FAST = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.databricks.delta.snapshotPartitions": "1",
 }
+"""What makes Spark faster with few rows, and changes no answer."""
 _OURS = "spark.gluepot.nativeMerge"
 _TRIES = 60
 _numbers = itertools.count()
@@ -82,7 +82,7 @@ class Lake:
 
     def fast(self) -> Any:
         """Run small statements faster, as long as this lasts."""
-        return with_settings(self.spark, _FAST)
+        return with_settings(self.spark, FAST)
 
     def compare(self, story: Story, total: Round) -> None:
         """Compare each statement of a story; the story ends with the first that differs."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from random import Random
 
 import pyarrow as pa
@@ -20,7 +21,8 @@ from tests.differential.sql.tables import Make, T, U, arrow, decimal_of, decimal
 
 NAME = "e"
 _ROWS = 24
-_NULLS = 0.1
+# Of nested columns there are more nulls, because fewer functions take them.
+_NULLS, _NESTED_NULLS = 0.1, 0.3
 # How many columns of each type. There are more of types whose functions differ by precision, scale or place of digits.
 _COUNTS = {"m": 6, "d": 4, "i": 3, "l": 2, "s": 3, "t": 2, "b": 2} | dict.fromkeys("hcgzwxfaqrp", 1)
 # The scales of the decimals: none, of money, the most that Java prints without an exponent, one more, all and any.
@@ -83,48 +85,64 @@ def table(random: Random) -> pa.Table:
                 type_of, make = U[_NESTED[kind]] if kind in _NESTED else T[kind]
                 sorts = _SORTS.get(kind, (make,))
             one = random.choice(sorts)
-            made[name] = arrow([None if random.random() < _NULLS else one(random) for _ in range(_ROWS)], type_of)
+            nulls = _NESTED_NULLS if kind in _NESTED else _NULLS
+            made[name] = arrow([None if random.random() < nulls else one(random) for _ in range(_ROWS)], type_of)
     return pa.table(made)
 
 
 @cache
 def _forms(text: str, kind: str = "") -> Sequence[tuple[str, str]]:
-    """Return the forms with places that are not rare, each with its type, and once for each column of its first place."""
+    """Return the forms with places that are not rare, each with its type, and once for each column of its first place.
+
+    The first place holds such a column already.
+    """
     forms = [form.strip() for form in text.split(";")]
     return [
-        (kind, form)
+        (kind, _PLACE.sub(column, form, count=1) if column else form)
         for form in forms
         if not form.startswith("~") and (places := _PLACE.findall(form))
-        for _ in COLUMNS.get(places[0], "1")
+        for column in COLUMNS.get(places[0], [""])
     ]
 
 
-@cache
-def _functions() -> Sequence[tuple[str, str]]:
-    return [one for kind, text in FORMS.items() for one in _forms(text, kind)]
+def _of_types(forms: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    return [one for kind, text in forms.items() for one in _forms(text, kind)]
 
 
-def direct(random: Random) -> Query:
-    """Return a query of a few functions of plain columns."""
-    maker = Maker(random, COLUMNS)
-    rows = random.choice(["", "", f" where id % 6 = {random.randrange(6)}", f" where id = {random.randrange(_ROWS)}"])
-    over = f"from {NAME}0{rows}"
-    choice = random.random()
-    if choice < 0.55:
-        return Query(f"select <items>, count(*) over () as rows {over}", {"items": _some(maker, _functions(), 16)})
-    if choice < 0.7:
-        items = _some(maker, [one for kind, text in EDGES.items() for one in _forms(text, kind)], 12)
-        return Query(f"select <items>, count(*) over () as rows {over}", {"items": items})
-    if choice < 0.85:
-        by = random.choice(["", "", " group by b_0", " group by i_0"])
-        return Query(f"select <items> {over}{by}", {"items": _some(maker, _forms(AGGREGATES), 8)})
-    windows = WINDOWS.replace("order by order", "order by id").replace(", order)", ", id)")
-    return Query(f"select <items> {over}", {"items": _some(maker, _forms(windows), 6)})
+class Asker:
+    """Makes queries. Each form has its turn with each column before one of them comes again.
 
+    Args:
+        random: the source of chance.
+    """
 
-def _some(maker: Maker, forms: Sequence[tuple[str, str]], count: int) -> tuple[tuple[str, Expression], ...]:
-    chosen = [maker.random.choice(forms) for _ in range(count)]
-    return tuple((kind, maker.of_columns(form)) for kind, form in chosen)
+    def __init__(self, random: Random) -> None:
+        self._random, self._maker = random, Maker(random, COLUMNS)
+        windows = WINDOWS.replace("order by order", "order by id").replace(", order)", ", id)")
+        self._functions, self._edges = self._turns(_of_types(FORMS)), self._turns(_of_types(EDGES))
+        self._aggregates, self._windows = self._turns(_forms(AGGREGATES)), self._turns(_forms(windows))
+
+    def query(self) -> Query:
+        """Return a query of a few functions of plain columns."""
+        random, first = self._random, self._random.randrange(_ROWS)
+        rows = random.choice(["", "", f" where id between {first} and {first + 3}", f" where id = {first}"])
+        over = f"from {NAME}0{rows}"
+        choice = random.random()
+        if choice < 0.55:
+            return Query(f"select <items>, count(*) over () as rows {over}", {"items": self._some(self._functions, 24)})
+        if choice < 0.7:
+            return Query(f"select <items>, count(*) over () as rows {over}", {"items": self._some(self._edges, 12)})
+        if choice < 0.85:
+            by = random.choice(["", "", " group by b_0", " group by i_0"])
+            return Query(f"select <items> {over}{by}", {"items": self._some(self._aggregates, 8)})
+        return Query(f"select <items> {over}", {"items": self._some(self._windows, 6)})
+
+    def _turns(self, forms: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        while True:
+            yield from self._random.sample(forms, len(forms))
+
+    def _some(self, turns: Iterator[tuple[str, str]], count: int) -> tuple[tuple[str, Expression], ...]:
+        return tuple((kind, self._maker.of_columns(form)) for kind, form in islice(turns, count))
 
 
 def parts(asked: Query) -> Iterator[Query]:

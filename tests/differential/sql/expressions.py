@@ -69,7 +69,8 @@ FORMS: Mapping[str, str] = {
         {m} in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5); ~ {d} in (0,1,2,3,4,5,6,7,8,9,-0.0D,double('NaN')); ~ {z} in (timestamp'2026-01-06', timestamp'2020-01-01')""",
 }  # fmt: skip
 
-# Functions of whole numbers that a query names, with `e` for one at an edge: the translators take some and leave others.
+# Functions of a constant that a query names: the translators take some and leave others. `e` is a whole number at an edge,
+# `v` a pattern of LIKE.
 EDGES: Mapping[str, str] = {
     "s": "substring({s}, {e}, {e}); substring({s}, {e}); left({s}, {e}); get({a}, {e}); try_element_at({a}, {e})",
     "i": "get({q}, {e}); try_element_at({q}, {e}); element_at({q}, {e}); {q}[{e}]; {i} & {e}; shiftright({i}, {e}); {i} + {e}; {i} * {e}; {e} - {i}",
@@ -77,11 +78,13 @@ EDGES: Mapping[str, str] = {
     "m": "round({m}, {e}); {m} + {e}; {m} * {e}; {m} / {e}; cast({e} as {j})",
     "d": "round({d}, {e}); {d} / {e}; {d} * {e}; round({d}); {i} / {e}",
     "t": "date_add({t}, {e}); date_sub({t}, {e})",
-    "b": "{i} = {e}; {l} in ({e}, {e}); {d} >= {e}; {m} < {e}; {i} between {e} and {e}",
+    "b": "{i} = {e}; {l} in ({e}, {e}); {d} >= {e}; {m} < {e}; {i} between {e} and {e}; {s} like {v}; {s} not like {v}; {c} like {v}",
 }
 # Beside the ends of the type: about none, and about the lengths of short texts and arrays. The least integer is left out:
 # Spark ends with a fault of memory for `try_element_at(array, -2147483648)`.
 _EDGES = (0, 0, 0, 1, 1, 1, -1, -1, 2, 3, 4, 5, -2, -3, 10, 31, 32, 2147483647, -2147483647)
+# Parts of patterns: letters, wildcards, and signs that stand for themselves. A text of SQL doubles each backslash.
+_PATTERN = ("a", "b", "1", " ", "%", "_", r"\\%", r"\\_", r"\\\\")
 
 AGGREGATES = """
     sum({m}); avg({m}); min({m}); max({m}); sum({i}); sum({l}); avg({i}); count({s}); count(distinct {s}); min({t}); max({s}); min({s}); max({z}); min({w}); count(distinct {i});
@@ -153,6 +156,8 @@ class Maker:
             return Expression(str(self.random.randrange(4)))
         if kind == "e":
             return Expression(str(self.random.choice(_EDGES)))
+        if kind == "v":
+            return Expression(f"'{''.join(self.random.choice(_PATTERN) for _ in range(self.random.randint(1, 4)))}'")
         if kind == "j":
             precision = self.random.randint(1, 38)
             return Expression(f"decimal({precision},{self.random.randint(0, precision)})")

@@ -74,7 +74,15 @@ def batch_frame(source: StreamSource) -> Pipeline:
     ranges = tuple(source.bounded())
     session.current().read.update(source.admin.dataset(stream) for stream in {one.stream for one in ranges})
     added = tuple(shape.added.names)
-    return Pipeline(RangeInput(source.reading(), ranges, extras=added, declared=shape.declared, growing=shape.growing))
+    given = RangeInput(
+        source.reading(),
+        ranges,
+        extras=added,
+        declared=shape.declared,
+        growing=shape.growing,
+        on_malformed=shape.on_malformed,
+    )
+    return Pipeline(given)
 
 
 def row_pipeline(rows: DataFrame, batch: BatchContext | None) -> Pipeline:

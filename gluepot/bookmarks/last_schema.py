@@ -12,11 +12,17 @@ import pyarrow as pa
 from gluepot.bookmarks.ledger import Change
 
 _KEY = "schema"
+_MOST_TEXT_CHARS = 256 << 10
 
 
 def with_schema(change: Change, schema: pa.Schema) -> Change:
-    """Return a change of a bookmark with the columns in its body, which is a JSON object."""
+    """Return a change of a bookmark with the columns in its body, which is a JSON object.
+
+    Each run has its own body, so the columns of thousands of fields are left out.
+    """
     text = base64.b64encode(schema.serialize().to_pybytes()).decode()
+    if len(text) > _MOST_TEXT_CHARS:
+        return change
     return replace(change, body=f'{change.body.rstrip().removesuffix("}")}, "{_KEY}": "{text}"}}')
 
 

@@ -18,6 +18,11 @@ def test_the_newest_columns_count():
     assert last_schema([]) is None
 
 
+def test_very_many_columns_are_left_out():
+    change = Change(BODY)
+    assert with_schema(change, pa.schema([(f"column_{n}", pa.int64()) for n in range(5000)])) is change
+
+
 def test_the_rest_of_the_body_stays():
     changed = with_schema(Change(BODY, extends=False), SCHEMA)
 

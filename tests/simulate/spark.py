@@ -36,12 +36,33 @@ DONE = b"v1\n{}"
 OnBatch = Callable[[Any, int], None]
 
 
+class Accumulator:
+    """What tasks add to, which share the driver's process."""
+
+    def __init__(self, value: Any, param: Any) -> None:
+        self.value = value
+        self._param = param
+
+    def add(self, more: Any) -> None:
+        self.value = self._param.addInPlace(self.value, more)
+
+
+class Context:
+    """As much of a SparkContext as the engine asks for."""
+
+    defaultParallelism = _SLOTS  # noqa: N815  as in pyspark
+    master = "spark://simulated"
+
+    def accumulator(self, value: Any, param: Any) -> Accumulator:
+        return Accumulator(value, param)
+
+
 class Session:
     """As much of a SparkSession as a query asks for."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.sparkContext = SimpleNamespace(defaultParallelism=_SLOTS, master="spark://simulated")
+        self.sparkContext = Context()
         self.conf = SimpleNamespace(getAll={}, get=lambda _, default=None: default)
 
 

@@ -8,7 +8,7 @@ so `delivered` and `arrived` can differ. Records that failed in a transform arri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from gluepot.core.plural import counted
@@ -131,7 +131,6 @@ class Account:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the account as values that JSON has."""
-        writes = self.writes
         return {
             "sources": {
                 name: {
@@ -142,12 +141,7 @@ class Account:
                 }
                 for name, one in self.sources.items()
             },
-            "writes": {
-                "arrived": writes.arrived,
-                "written": writes.written,
-                "refused": writes.refused,
-                "skipped": writes.skipped,
-            },
+            "writes": asdict(self.writes),
         }
 
     @classmethod

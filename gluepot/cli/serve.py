@@ -18,6 +18,7 @@ from gluepot.core.clock import SystemClock
 from gluepot.core.sockets import LOOPBACK
 from gluepot.job.options import PORTS
 from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS
+from gluepot.service.events.topics import topics_of
 from gluepot.service.launch.drivers import LauncherName, master_of
 from gluepot.service.server import (
     DEFAULT_PORT,
@@ -45,6 +46,7 @@ def serve(
     launcher: Annotated[LauncherName, Parameter(env_var="GLUEPOT_LAUNCHER")] = "process",
     master: Annotated[str | None, Parameter(env_var="GLUEPOT_MASTER")] = None,
     event_queue: Sequence[str] = (),
+    topic: Sequence[str] = (),
     dev: bool = False,
     demo: bool = False,
 ) -> None:
@@ -61,11 +63,20 @@ def serve(
         master: of that cluster, as spark-submit takes it: spark://host:port, yarn, k8s://...
         event_queue: ARN of a queue of SQS whose messages are events for rules; may be repeated. Credentials and server
             come from the environment, as AWS's tools take them.
+        topic: ARN of an SNS topic and a URL, as ARN=URL; may be repeated. The URL gets what rules and alarms send to
+            the topic, in SNS's envelope. Topics that are not named are called in SNS.
         dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
         demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
     """
     options = ServeOptions(
-        host, port, region, max_runs, keep_days, master_of(launcher, master), event_queues=tuple(event_queue)
+        host,
+        port,
+        region,
+        max_runs,
+        keep_days,
+        master_of(launcher, master),
+        event_queues=tuple(event_queue),
+        topics=topics_of(topic),
     )
     clock = SystemClock()
     with ExitStack() as stack:

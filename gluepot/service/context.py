@@ -51,6 +51,10 @@ class Service:
         """Return the ARN of a rule."""
         return f"arn:aws:events:{self.region}:{self.account}:rule/{rule}"
 
+    def alarm_arn(self, alarm: str) -> str:
+        """Return the ARN of an alarm."""
+        return f"arn:aws:cloudwatch:{self.region}:{self.account}:alarm:{alarm}"
+
 
 def new_id(prefix: str) -> str:
     """Return a new id: the prefix and 64 hexadecimal digits."""

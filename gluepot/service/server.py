@@ -24,6 +24,7 @@ from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
 from gluepot.service.console.values import url as console_path
 from gluepot.service.context import Service
+from gluepot.service.controllers.alarms import Alarms
 from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.control import Controller
 from gluepot.service.controllers.deliveries import Deliveries
@@ -70,6 +71,7 @@ class ServeOptions:
         ends_runs: stop all runs when the service ends, because what they need ends, too.
         shell: further environment variables that a shell needs.
         event_queues: ARNs of queues of SQS that have events.
+        topics: URLs that get what is published to a topic of SNS, by the topic's ARN.
     """
 
     host: str = LOOPBACK
@@ -81,6 +83,7 @@ class ServeOptions:
     ends_runs: bool = False
     shell: Mapping[str, str] = field(default_factory=dict)
     event_queues: tuple[str, ...] = ()
+    topics: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +235,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         listening = _listen(options)
         url = origin_of(options.host, listening.getsockname()[1])
         origin = Origin(ACCOUNT, options.region)
-        deliveries = Deliveries(store, clock)
+        deliveries = Deliveries(store, clock, options.topics)
         of_runs = run_environment(environ, url, options.region, key)
         launcher = Drivers(folder / "runs", of_runs, options.master)
         place = own_place(folder / _PLACE)
@@ -253,6 +256,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-runs": controller,
             "gluepot-events": deliveries,
             "gluepot-catalog-news": CatalogNews(store, environ, origin, shared.arn, clock, told),
+            "gluepot-alarms": Alarms(store, origin, shared.alarm_arn, clock, told),
             "gluepot-metrics": MetricReports(store, launcher.reports, clock),
             "gluepot-presence": Presence(store, launcher, place, clock),
             "gluepot-retention": Retention(store, launcher, place, clock, options.keep_days),

@@ -1,4 +1,4 @@
-"""Takes events to where rules send them: to triggers of workflows, and to URLs.
+"""Takes events to where rules send them: to triggers of workflows, URLs and SNS topics.
 
 An event is kept in the transaction of what it tells, so it is neither lost nor told twice if the service is killed.
 """
@@ -13,6 +13,7 @@ from gluepot.service.decisions.triggers import takes_events
 from gluepot.service.decisions.workflows import first_trigger
 from gluepot.service.events.envelopes import News, Origin, envelope
 from gluepot.service.events.rules import routed
+from gluepot.service.events.topics import body_for
 from gluepot.service.store.database import Changes
 
 
@@ -45,8 +46,8 @@ def take(changes: Changes, events: Sequence[Mapping[str, Any]], now_ms: int) -> 
             trigger = first_trigger(changes.triggers.of_workflow(workflow))
             if trigger is not None and takes_events(trigger):
                 changes.events.keep_for(trigger.name, event, now_ms)
-        for url in where.urls:
-            changes.events.deliver(url, event, now_ms)
+        for place in where.places:
+            changes.events.deliver(place, body_for(place, event), now_ms)
 
 
 def new_event_id() -> str:

@@ -1,4 +1,4 @@
-"""Removes what is old: runs that ended long ago, with their folders, firings, runs of workflows and metrics."""
+"""Removes what is old: runs with their folders, firings, runs of workflows, metrics, history of alarms."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ class Retention(Repeating):
             changes.triggers.delete_firings(before_ms, changes.chains_that_go_on())
             changes.workflows.delete_old_runs(before_ms)
             changes.metrics.forget(self._now_ms() - KEPT_MS)
+            changes.alarms.forget_history(before_ms)
         if old:
             log.info("old_runs_removed", runs=len(old))
         return len(old) == _AT_ONCE

@@ -1,4 +1,4 @@
-"""Delivery of events to URLs: each at least once, and again for a day if the other side does not take it."""
+"""Delivery of events to URLs and topics: each at least once, and again for a day if the other side does not take it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _TO_RETRY = frozenset({401, 407, 408, 409, 429})
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An event to post.
+    """An event, or a change of an alarm, to send.
 
     Args:
         number: its place in the order of all.
-        url: where it goes.
-        body: the event, as JSON.
+        url: where it goes: a URL, or the ARN of a topic of SNS.
+        body: what is sent, as JSON.
         since_ms: when it happened, in milliseconds since 1970.
         next_ms: when to try next.
         attempts: how often it was tried.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.patterns import PatternError, matches, parsed
@@ -15,6 +15,7 @@ from gluepot.service.events.patterns import PatternError, matches, parsed
 ENABLED, DISABLED = "ENABLED", "DISABLED"
 MOST_TARGETS = 100
 _WORKFLOW = re.compile(r"arn:aws[a-z-]*:glue:[^:]*:[^:]*:workflow/(?P<name>.+)")
+_TOPIC = re.compile(r"arn:aws[a-z-]*:sns:(?P<region>[a-z0-9-]+):\d*:[\w.-]+")
 _TARGET = ("Id", "Arn", "RoleArn")
 
 
@@ -53,11 +54,11 @@ class Routed:
 
     Args:
         workflows: names of workflows that it may start.
-        urls: where it is posted.
+        places: where it is sent: URLs, and ARNs of SNS topics.
     """
 
     workflows: Sequence[str]
-    urls: Sequence[str]
+    places: Sequence[str]
 
 
 def routed(rules: Iterable[Rule], event: Mapping[str, Any]) -> Routed:
@@ -77,6 +78,27 @@ def workflow_of_arn(arn: str) -> str | None:
     """Return the name of the workflow that an ARN is of; None if it is of something else."""
     found = _WORKFLOW.fullmatch(arn)
     return None if found is None else found["name"]
+
+
+def region_of_topic(place: str) -> str | None:
+    """Return the region of an SNS topic, given its ARN; None if it is something else."""
+    found = _TOPIC.fullmatch(place)
+    return None if found is None else found["region"]
+
+
+def is_place(place: str) -> bool:
+    """Return whether events and alarms can be sent to a place: a URL, or the ARN of an SNS topic."""
+    if region_of_topic(place) is not None:
+        return True
+    parts = _parts(place)
+    return parts is not None and parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def _parts(place: str) -> SplitResult | None:
+    try:
+        return urlsplit(place)
+    except ValueError:  # such as an address in one bracket
+        return None
 
 
 def check_rule(given: Mapping[str, Any]) -> None:
@@ -117,9 +139,8 @@ def refusal_of(target: Mapping[str, Any]) -> str:
     if extra := [name for name in target if name not in _TARGET]:
         return f"{extra[0]} is not there; targets get the whole event."
     arn = target["Arn"]
-    if workflow_of_arn(arn) is not None:
+    if workflow_of_arn(arn) is not None or is_place(arn):
         return ""
-    parts = urlsplit(arn)
-    if parts.scheme in {"http", "https"} and parts.hostname:
-        return ""
-    return f"{arn!r} is neither the ARN of a workflow nor a URL that begins with http:// or https://."
+    return (
+        f"{arn!r} is neither the ARN of a workflow or of an SNS topic, nor a URL that begins with http:// or https://."
+    )

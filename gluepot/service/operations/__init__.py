@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from gluepot.service.context import Service
 from gluepot.service.operations import (
+    alarms,
     bookmarks,
     classifiers,
     column_statistics,
@@ -226,10 +227,21 @@ EVENT_OPERATIONS: Mapping[str, Operation] = {
 """The operations of EventBridge."""
 
 METRIC_OPERATIONS: Mapping[str, Operation] = {
+    "DeleteAlarms": alarms.delete_alarms,
+    "DescribeAlarmHistory": alarms.describe_alarm_history,
+    "DescribeAlarms": alarms.describe_alarms,
+    "DescribeAlarmsForMetric": alarms.describe_alarms_for_metric,
+    "DisableAlarmActions": alarms.disable_alarm_actions,
+    "EnableAlarmActions": alarms.enable_alarm_actions,
     "GetMetricData": metrics.get_metric_data,
     "GetMetricStatistics": metrics.get_metric_statistics,
     "ListMetrics": metrics.list_metrics,
+    "ListTagsForResource": alarms.list_tags_for_resource,
+    "PutMetricAlarm": alarms.put_metric_alarm,
     "PutMetricData": metrics.put_metric_data,
+    "SetAlarmState": alarms.set_alarm_state,
+    "TagResource": alarms.tag_resource,
+    "UntagResource": alarms.untag_resource,
 }
 """The operations of CloudWatch."""
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluepot.service.context import Service, secs
-from gluepot.service.decisions.metric_math import Series, evaluated, ids_in
+from gluepot.service.decisions.metric_queries import ReadMinutes, checked_queries, series_of
 from gluepot.service.decisions.metrics import (
-    STATISTICS,
     Metric,
+    Minute,
     check_period,
     check_statistic,
     first_minute,
     in_periods,
     metric_of,
     minutes_of,
-    series,
 )
 from gluepot.service.errors import ServiceError
 from gluepot.service.paging import number_of, page_token
@@ -25,8 +23,7 @@ from gluepot.service.paging import number_of, page_token
 _PAGE = 500
 _PIECE, _MOST_PIECES = 1000, 20
 _RECENT_MS = 3 * 3600 * 1000
-_MOST_QUERIES, _MOST_DATAPOINTS, _MOST_STATISTICS = 500, 100_800, 1440
-_ID = re.compile("[a-z][a-zA-Z0-9_]*")
+_MOST_DATAPOINTS, _MOST_STATISTICS = 100_800, 1440
 
 
 def put_metric_data(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,12 +93,12 @@ def get_metric_statistics(service: Service, request: Mapping[str, Any]) -> dict[
 def get_metric_data(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of series, of metrics and of expressions over them, the latest values first by default."""
     begin_ms, end_ms = _span(request, "ValidationError"), _ms(request["EndTime"])
-    queries = {one["Id"]: one for one in _checked(request["MetricDataQueries"])}
+    queries = {one["Id"]: one for one in checked_queries(request["MetricDataQueries"])}
     most = min(request.get("MaxDatapoints") or _MOST_DATAPOINTS, _MOST_DATAPOINTS)
     if most < 1:
         raise _refused(f"MaxDatapoints is {most}; it must be at least 1.")
     first = number_of(_token(request, "InvalidNextToken")) or 0
-    found = _found(service, queries, begin_ms, end_ms)
+    found = series_of(queries, _reader(service), begin_ms, end_ms)
     backwards = request.get("ScanBy", "TimestampDescending") == "TimestampDescending"
     results, passed = [], 0
     for name, query in queries.items():
@@ -122,52 +119,16 @@ def _metrics(found: Sequence[Metric], last: int | None) -> dict[str, Any]:
     return {"Metrics": [_plain(one) for one in found], **token}
 
 
-def _checked(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return queries that can be answered; their ids, and what they ask for, are known."""
-    if not 1 <= len(queries) <= _MOST_QUERIES:
-        raise _refused(f"MetricDataQueries has {len(queries)} members; give 1 to {_MOST_QUERIES}.")
-    ids = [one["Id"] for one in queries]
-    for query in queries:
-        name = query["Id"]
-        if not _ID.fullmatch(name) or ids.count(name) > 1:
-            raise _refused(
-                f"The Id {name!r} is wrong; begin it with a small letter, use letters, digits and _, and give it once."
-            )
-        if ("MetricStat" in query) == ("Expression" in query):
-            raise _refused(f"The query {name} needs either MetricStat or Expression.")
-        if (stat := query.get("MetricStat")) is not None:
-            check_period(stat["Period"])
-            check_statistic(stat["Stat"])
-            if not {"Namespace", "MetricName"} <= stat["Metric"].keys():
-                raise _refused(f"The Metric of the query {name} needs Namespace and MetricName.")
-        elif unknown := [one for one in ids_in(query["Expression"]) if one not in ids]:
-            raise _refused(f"The expression of the query {name} uses {unknown[0]}, which is the Id of no query.")
-    if all(one.get("ReturnData") is False for one in queries):
-        raise _refused("ReturnData is false for all queries; leave it out for one at least.")
-    return queries
+def _reader(service: Service) -> ReadMinutes:
+    """Return what reads data, each metric in a transaction of its own, so that others can write in between."""
 
+    def read(
+        metric: Metric, begin_ms: int, end_ms: int, unit: str = "", *, with_values: bool = True
+    ) -> Sequence[Minute]:
+        with service.store.changes() as changes:
+            return changes.metrics.minutes(metric, begin_ms, end_ms, unit, with_values=with_values)
 
-def _found(service: Service, queries: Mapping[str, Mapping[str, Any]], begin_ms: int, end_ms: int) -> dict[str, Series]:
-    """Return the series of all queries: those of metrics first, then those of expressions as what they use is known."""
-    found: dict[str, Series] = {}
-    for name, query in queries.items():
-        if (stat := query.get("MetricStat")) is not None:
-            metric = metric_of(stat["Metric"]["Namespace"], stat["Metric"])
-            # Each in a transaction of its own, so that others can write in between.
-            with service.store.changes() as changes:
-                minutes = changes.metrics.minutes(
-                    metric, begin_ms, end_ms, stat.get("Unit", ""), with_values=stat["Stat"] not in STATISTICS
-                )
-            periods = in_periods(((one.at_ms, one.statistics) for one in minutes), begin_ms, stat["Period"])
-            found[name] = series(periods, stat["Stat"])
-    left = {name: query["Expression"] for name, query in queries.items() if name not in found}
-    while left:
-        ready = [name for name, expression in left.items() if all(one in found for one in ids_in(expression))]
-        if not ready:
-            raise _refused(f"The expressions of {', '.join(left)} use each other in a circle.")
-        for name in ready:
-            found[name] = evaluated(left.pop(name), found)
-    return found
+    return read
 
 
 def _result(query: Mapping[str, Any], points: Sequence[tuple[int, float]], status: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
 from gluepot.service.decisions.definitions import NOT_OF_JOBS, PYTHON_SHELL
 from gluepot.service.decisions.states import OPEN, Run, State
+from gluepot.service.store.alarms import AlarmRows
 from gluepot.service.store.crawlers import CrawlerRows
 from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
@@ -29,7 +30,7 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration; a test compares it with the scripts."""
 
 _DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
@@ -67,6 +68,7 @@ class Changes:
         crawlers: crawlers; their crawls are runs.
         events: rules, and events on their way.
         metrics: metrics and their data.
+        alarms: alarms and their history.
         places: where services work.
         definitions: what is only kept and returned.
         schema_versions: the versions of schemas.
@@ -79,6 +81,7 @@ class Changes:
         self.crawlers = CrawlerRows(connection)
         self.events = EventRows(connection)
         self.metrics = MetricRows(connection)
+        self.alarms = AlarmRows(connection)
         self.places = PlaceRows(connection)
         self.definitions = DefinitionRows(connection)
         self.schema_versions = SchemaVersionRows(connection)

@@ -71,9 +71,9 @@ class EventRows:
         numbers = [one.number for one in events]
         self._connection.execute(delete(waiting_events).where(waiting_events.c.number.in_(numbers)))
 
-    def deliver(self, url: str, event: Mapping[str, Any], now_ms: int) -> None:
-        """Have an event posted to a URL."""
-        row = {"url": url, "body": json.dumps(event), "since_ms": now_ms, "next_ms": now_ms, "attempts": 0}
+    def deliver(self, place: str, body: Mapping[str, Any], now_ms: int) -> None:
+        """Have something sent to a place: a URL, or a topic of SNS."""
+        row = {"url": place, "body": json.dumps(body), "since_ms": now_ms, "next_ms": now_ms, "attempts": 0}
         self._connection.execute(insert(deliveries).values(row))
 
     def due(self, now_ms: int, most: int) -> list[Delivery]:

@@ -233,3 +233,31 @@ metric_reports = Table(
     Column("run", _NAME, primary_key=True),
     Column("number", Integer, nullable=False),
 )
+
+alarms = Table(
+    "service_alarms",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("definition", Text, nullable=False),
+    Column("configured_ms", BigInteger, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("reason_data", Text, nullable=False),
+    Column("state_ms", BigInteger, nullable=False),
+    Column("transitioned_ms", BigInteger, nullable=False),
+    Column("next_ms", BigInteger, nullable=False),
+    Index("service_alarms_by_time", "next_ms"),
+)
+
+alarm_history = Table(
+    "service_alarm_history",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("alarm", _NAME, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("kind", String(30), nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Index("service_alarm_history_of_alarm", "alarm", "number"),
+    Index("service_alarm_history_by_time", "at_ms"),
+)

@@ -345,11 +345,11 @@ def test_places_that_are_away_do_not_hold_up_others(world, monkeypatch):
         put(world, order=order)
     tried = []
 
-    def posted(_, delivery):
+    def sent(_, delivery):
         tried.append(delivery.url)
         return None if "away" in delivery.url else 200
 
-    monkeypatch.setattr(Deliveries, "_posted", posted)
+    monkeypatch.setattr(Deliveries, "_sent", sent)
     deliveries = Deliveries(world.store, world.clock)
     assert deliveries.step() is False
     assert (tried.count("http://away.example/"), tried.count("http://there.example/")) == (1, 3)

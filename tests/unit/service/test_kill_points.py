@@ -17,13 +17,14 @@ from gluepot.service.decisions.states import OPEN
 from gluepot.service.launch import drivers
 from gluepot.service.operations import runs, triggers, workflows
 
-# Those of crawls are in `test_crawlers.py`, those of data quality in `test_quality_operations.py`.
+# Those of alarms are in `test_alarms.py`, of crawls in `test_crawlers.py`, of data quality in
+# `test_quality_operations.py`.
 POINTS = sorted(
     {
         name
         for path in Path(gluepot.service.__file__).parent.rglob("*.py")
         for name in re.findall(r'reach\("(service\.\w+)"\)', path.read_text())
-        if "crawl" not in name and "quality" not in name
+        if not {"alarm", "crawl", "quality"} & set(re.findall("alarm|crawl|quality", name))
     }
 )
 MODULES = (catalog_news, control, deliveries, drivers, endings, firing, metric_reports, runs, triggers, workflows)
@@ -43,7 +44,7 @@ class Story:
         self.posted = []
         for module in MODULES:
             monkeypatch.setattr(module, "reach", self.reach)
-        monkeypatch.setattr(Deliveries, "_posted", lambda _, one: self.posted.append(json.loads(one.body)) or 200)
+        monkeypatch.setattr(Deliveries, "_sent", lambda _, one: self.posted.append(json.loads(one.body)) or 200)
         self.deliveries = Deliveries(world.store, world.clock)
         service = world.service
         self.news = CatalogNews(world.store, service.environ, service.origin, service.arn, world.clock)

@@ -1,0 +1,1 @@
+"""Reads and writes of databases, beside an earlier version of this project."""

@@ -1,0 +1,1 @@
+"""Alarms of CloudWatch: what is decided, and what is said. Pure."""

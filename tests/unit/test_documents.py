@@ -9,32 +9,17 @@ from gluepot.core.glue_prices import PRICE_SOURCE, USD_PER_DPU_HOUR
 from gluepot.streaming.advisor.glue_cost import glue_cost, worker_type
 from gluepot.streaming.observe.metric_names import document
 from scripts.documents import METRICS, MISTAKES
-from tests import mistakes
+from tests import documents, mistakes
 from tests.repository import REPOSITORY, listed
 
 COLUMNS = 100
 
 REFERENCE = re.compile(r"docs/glue[\s#]+(\d+(?:\.\d+)*(?:,\s+\d+(?:\.\d+)*)*)")
-CODE = re.compile(r"^```.*?^```$|``.+?``|`[^`]+`", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def files(*patterns):
     """The files of the repository with names like these."""
     return [path for name in listed(*patterns) if (path := REPOSITORY / name).is_file()]
-
-
-def anchors(path):
-    """What a link may name within a document: its headings, as GitHub writes them."""
-    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def leads_somewhere(path, link):
-    """Whether a link in this document, relative to it, names a file or folder that is there, and a heading in it."""
-    name, _, anchor = link.partition("#")
-    target = path.parent / name if name else path
-    return target.exists() and (not anchor or anchor in anchors(target))
 
 
 def test_the_page_of_metrics_is_that_of_the_code():
@@ -88,11 +73,11 @@ def test_every_link_within_the_repository_leads_somewhere():
     links = [
         (path, link)
         for path in files("*.md")
-        for link in LINK.findall(CODE.sub("", path.read_text(encoding="utf-8")))
+        for link in documents.links(path.read_text(encoding="utf-8"))
         if not re.match(r"[a-z]+:", link)
     ]
     assert links
-    assert [(str(path), link) for path, link in links if not leads_somewhere(path, link)] == []
+    assert [(str(path), link) for path, link in links if not documents.leads_somewhere(path, link)] == []
 
 
 def test_the_costs_on_aws_are_those_that_the_advisor_computes():

@@ -9,7 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from gluepot.cli.output import Output, Row, show
 from gluepot.cli.transfer import loaded
@@ -17,6 +20,8 @@ from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_prices import BILLED_SECS, PRICE_SOURCE, USD_PER_DPU_HOUR, USD_PER_FLEX_DPU_HOUR
 from gluepot.core.glue_workers import WORKER_TYPES
+from gluepot.service.decisions.costs import COST_DAYS, day_of
+from gluepot.service.decisions.costs import by_tag as sums_by_tag
 
 _HOUR_SECS = 3600
 _MOST_RUNS = 100  # the newest runs of a job in the ledger that are looked at
@@ -59,8 +64,18 @@ class Costs:
         }
 
 
-def cost(*runs: Path, here: Path | None = None, usd_per_hour: float | None = None, output: Output = "text") -> None:
+def cost(
+    *runs: Path,
+    here: Path | None = None,
+    usd_per_hour: float | None = None,
+    by_tag: str = "",
+    days: Annotated[int, Parameter(validator=Number(gte=1, lte=COST_DAYS))] = 30,
+    output: Output = "text",
+) -> None:
     """Compare what runs of jobs cost on AWS Glue with the same jobs on a machine of your own, from measured runs.
+
+    With --by-tag, add up what the runs of `gluepot serve` would have cost on AWS Glue, by the value of a tag that their
+    jobs had when the runs ended.
 
     The price of AWS Glue is that of us-east-1. A machine of your own costs its price for as long as a run takes; if it
     is idle between runs and does nothing else, that time costs as much.
@@ -70,8 +85,15 @@ def cost(*runs: Path, here: Path | None = None, usd_per_hour: float | None = Non
         here: what `aws glue get-job-runs` printed of `gluepot serve`. Without it the ledger tells how long the runs of
             `gluepot run` with job bookmarks took, from job.init to job.commit.
         usd_per_hour: price of your machine.
+        by_tag: a tag of jobs, such as team.
+        days: for --by-tag: how many days, with today, in UTC.
         output: text for people; json for a list of objects.
     """
+    if by_tag:
+        if runs or here or usd_per_hour is not None:
+            raise ConfigError("--by-tag reads the service's database; leave out files, --here and --usd-per-hour.")
+        _show_tags(by_tag, days, output)
+        return
     if not runs:
         raise ConfigError("cost needs runs; make a file with `aws glue get-job-runs --job-name NAME > runs.json`.")
     on_aws = by_job(one for path in runs for one in _runs_of(path))
@@ -88,6 +110,25 @@ def cost(*runs: Path, here: Path | None = None, usd_per_hour: float | None = Non
     show([one.row(usd_per_hour) for one in found], output, "There are no runs that have ended.")
     if output == "text" and found:
         print(f"\nMedians of all runs. {USD_PER_DPU_HOUR} USD a DPU-hour: {PRICE_SOURCE}.")
+
+
+def _show_tags(key: str, days: int, output: Output) -> None:
+    from gluepot.service.store.database import open_store, store_url  # noqa: PLC0415  SQLAlchemy takes its time to load
+
+    first_day = day_of(round(SystemClock().epoch() * 1000)) - days + 1
+    with open_store(store_url(os.environ)).changes() as changes:
+        found = changes.costs.since(first_day)
+    rows: list[Row] = [
+        {
+            key: total.value,
+            "jobs": total.jobs,
+            "runs": total.runs,
+            "dpu_hours": round(total.dpu_hours, 3),
+            "usd": round(total.usd, 2),
+        }
+        for total in sums_by_tag(found, key)
+    ]
+    show(rows, output, f"No run of the service has ended in the last {days} days.")
 
 
 def by_job(runs: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

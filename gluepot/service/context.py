@@ -45,7 +45,7 @@ class Service:
 
     def arn(self, kind: str, name: str) -> str:
         """Return the ARN of a resource."""
-        return f"arn:aws:glue:{self.region}:{self.account}:{kind}/{name}"
+        return self.origin.arn(kind, name)
 
     def event_arn(self, rule: str) -> str:
         """Return the ARN of a rule."""

@@ -258,7 +258,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-catalog-news": CatalogNews(store, environ, origin, shared.arn, clock, told),
             "gluepot-alarms": Alarms(store, origin, shared.alarm_arn, clock, told),
             "gluepot-metrics": MetricReports(store, launcher.reports, clock),
-            "gluepot-presence": Presence(store, launcher, place, clock),
+            "gluepot-presence": Presence(store, launcher, place, clock, origin),
             "gluepot-retention": Retention(store, launcher, place, clock, options.keep_days),
             **{
                 f"gluepot-event-queue-{n}": QueuedEvents(arn, store, origin, clock, told)

@@ -18,6 +18,7 @@ NAMESPACE, QUALITY_NAMESPACE = "Glue", "Glue Data Quality"
 _MOST_NAME_CHARS = 500
 _ONLY_OTHERS = "<non-ASCII input>"
 _GIB, _MIB = 1 << 30, 1 << 20
+_S3 = ("s3://", "s3a://", "s3n://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +142,24 @@ class Names:
 _Value = tuple[str, str, float | None]
 
 
-def job_data(names: Names, counts: Counts, gauges: Gauges | None) -> list[dict[str, Any]]:
+def job_data(
+    names: Names, counts: Counts, gauges: Gauges | None, sources: Sequence[Dataset] = ()
+) -> list[dict[str, Any]]:
     """Return the job metrics; none if Spark is not there and nothing was done.
 
     Args:
         names: of the run.
         counts: what was done since the last report.
         gauges: how the run is; None if Spark has not started, or has ended.
+        sources: what the run reads. What was read of S3 is told only if all of them are there, because it is counted
+            together.
     """
     if gauges is None and counts == Counts():
         return []
-    return [*_data(names, "count", _counted(counts)), *(_data(names, "gauge", _job_gauges(gauges)) if gauges else ())]
+    now = list(_job_gauges(gauges)) if gauges else []
+    if sources and all(source.namespace.startswith(_S3) for source in sources):
+        now.append(("glue.ALL.s3.filesystem.read_bytes", "Bytes", counts.bytes_read))
+    return [*_data(names, "count", _counted(counts)), *_data(names, "gauge", now)]
 
 
 def batch_data(names: Names, batches: Batches) -> list[dict[str, Any]]:

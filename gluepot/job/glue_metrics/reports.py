@@ -139,7 +139,7 @@ class Reports:
         new = counts.since(self._before)
         data: list[dict[str, Any]] = []
         if self.job_metrics:
-            data += job_data(self.names, new, gauges)
+            data += job_data(self.names, new, gauges, sources)
             data += batch_data(self.names, _together(batches)) if batches else []
         if self.observability:
             data += observability_data(self.names, new, gauges, sources, _since(written, self._written_before))

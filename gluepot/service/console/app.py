@@ -103,6 +103,14 @@ def reset_job_bookmark(reader: Reader, fields: Fields) -> Done:
     return Done("The bookmark was reset. The next run reads everything again.", url("bookmark", job=name))
 
 
+def rewind_job_bookmark(reader: Reader, fields: Fields) -> Done:
+    """Let the next run of a job read again what came after a run."""
+    name, run_id = fields.get("job", ""), fields.get("id", "")
+    reader.call("ResetJobBookmark", JobName=name, RunId=run_id)
+    notice = f"The bookmark was rewound. The next run reads what came after the run {short_id(run_id)}."
+    return Done(notice, url("bookmark", job=name))
+
+
 def _with_name(operation: str, told: str, page: str, member: str = "Name") -> Callable[[Reader, Fields], Done]:
     """Return an action that calls an operation with the name in the form.
 
@@ -125,6 +133,7 @@ ACTIONS: Mapping[str, Callable[[Reader, Fields], Done]] = {
     "start-job-run": start_job_run,
     "stop-job-run": stop_job_run,
     "reset-job-bookmark": reset_job_bookmark,
+    "rewind-job-bookmark": rewind_job_bookmark,
     "start-trigger": _with_name("StartTrigger", "The trigger {} was started.", "trigger"),
     "stop-trigger": _with_name("StopTrigger", "The trigger {} no longer fires by itself.", "trigger"),
     "start-workflow-run": start_workflow_run,

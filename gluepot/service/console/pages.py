@@ -9,9 +9,10 @@ from typing import Any
 from gluepot.core.job_parameters import is_on
 from gluepot.core.masking import mask, mask_text
 from gluepot.servers.state import running_server
-from gluepot.service.console import catalog_pages, crawler_pages, quality_pages
+from gluepot.service.console import catalog_pages, cost_pages, crawler_pages, quality_pages
 from gluepot.service.console.log_pages import STREAMS, log, tail, whole_log
 from gluepot.service.console.page import FEW_ROWS, ROWS, Page, Query, Reader, more
+from gluepot.service.console.run_metrics import NAMES, measured, metrics_of
 from gluepot.service.console.values import (
     RUN_FILTERS,
     arguments_of,
@@ -104,6 +105,8 @@ def job(reader: Reader, query: Query) -> Page:
         "times": [("Created", found.created_ms), ("Last modified", found.modified_ms)],
         "json": pretty(found.definition),
         "runs": [run_row(run, now_ms) for run in runs],
+        "measured": measured(reader, runs[:FEW_ROWS], now_ms),
+        "metric_labels": [shown.label for shown in NAMES],
         "more": more("job", rest, query, name=name),
     }
     return Page("job.html", name, "jobs", values, any(run.state in OPEN for run in runs), [_JOBS])
@@ -170,6 +173,8 @@ def run(reader: Reader, query: Query) -> Page:
         "previous": None if found.previous_id in {"", *(one.id for one in attempts)} else found.previous_id,
         "cost": f"{dpu_secs(found, now_ms):,.0f} DPU seconds, ${usd_on_glue(found, now_ms):,.2f} on AWS Glue",
         "stopping": found.state is State.STOPPING,
+        "has_bookmark": found.state is State.SUCCEEDED and _keeps_bookmark(found),
+        "metrics": metrics_of(reader, [found])[0],
         "spark_ui": _spark_ui(reader, found),
         # Another service of the same database has the logs of the runs that it started.
         "has_logs": goes_on or reader.service.run_folder(found.id).exists(),
@@ -178,6 +183,10 @@ def run(reader: Reader, query: Query) -> Page:
         "logs": [(stream, tail(reader, found, stream), goes_on) for stream in STREAMS],
     }
     return Page("run.html", short_id(found.id), "runs", values, goes_on, [_JOBS, (name, url("job", name=name))])
+
+
+def _keeps_bookmark(run: Run) -> bool:
+    return effective_arguments(run).get("--job-bookmark-option") == "job-bookmark-enable"
 
 
 def _spark_ui(reader: Reader, run: Run) -> str:
@@ -308,6 +317,7 @@ PAGES: Mapping[str, Callable[[Reader, Query], Page]] = {
     "crawlers": crawler_pages.crawlers,
     "crawler": crawler_pages.crawler,
     "crawl": crawler_pages.crawl,
+    "costs": cost_pages.costs,
     "quality": quality_pages.quality,
     "quality-result": quality_pages.quality_result,
     "databases": catalog_pages.databases,
@@ -327,6 +337,7 @@ MENU = (
     ("workflows", "Workflows"),
     ("crawlers", "Crawlers"),
     ("quality", "Data quality"),
+    ("costs", "Costs"),
     ("databases", "Data Catalog"),
     ("connections", "Connections"),
 )

@@ -240,7 +240,7 @@ def definition_facts(definition: Mapping[str, Any]) -> Facts:
         ("Retries", definition.get("MaxRetries", 0)),
         ("Concurrent runs", definition.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1)),
         ("Beyond that limit", "runs wait" if definition.get("JobRunQueuingEnabled") else "runs are refused"),
-        ("Execution class", str(definition.get("ExecutionClass", "")).capitalize()),
+        ("Execution class", str(definition.get("ExecutionClass") or "standard").capitalize()),
         ("Maintenance window", definition.get("MaintenanceWindow")),
         ("Connections", ", ".join(definition.get("Connections", {}).get("Connections", ()))),
         ("Role", definition.get("Role")),

@@ -162,7 +162,7 @@ class Controller(Repeating):
                 reach("service.told_to_stop")
 
     def _finish(self, run: Run, end: Ended) -> None:
-        end_run(self._store, run.id, self._place, end, self._now_ms())
+        end_run(self._store, run.id, self._place, end, self._now_ms(), self._origin)
 
     def _tell_delay(self, run_id: str) -> None:
         with self._store.changes() as changes:

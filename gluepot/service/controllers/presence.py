@@ -8,6 +8,7 @@ from gluepot.service.controllers.endings import end_run
 from gluepot.service.controllers.workers import Repeating
 from gluepot.service.decisions.places import LOST_AFTER_SECS, NOTED_EVERY_SECS, Watched, lost, watched
 from gluepot.service.decisions.states import ACTIVE, Ended
+from gluepot.service.events.envelopes import Origin
 from gluepot.service.launch.launcher import Launcher
 from gluepot.service.store.database import Store
 
@@ -22,13 +23,15 @@ class Presence(Repeating):
         launcher: has the drivers of runs at this place.
         place: the name of this place.
         clock: tells the time.
+        origin: region and account of jobs.
     """
 
-    def __init__(self, store: Store, launcher: Launcher, place: str, clock: Clock) -> None:
+    def __init__(self, store: Store, launcher: Launcher, place: str, clock: Clock, origin: Origin) -> None:
         super().__init__(clock, NOTED_EVERY_SECS, NOTED_EVERY_SECS)
         self._store = store
         self._launcher = launcher
         self._place = place
+        self._origin = origin
         self._known: dict[str, Watched] = {}
         self._noted_secs: float | None = None
 
@@ -57,7 +60,7 @@ class Presence(Repeating):
             gone = [run.id for run in changes.runs_in(ACTIVE) if run.place == place]
         why = f"The service at {place}, which had this run, was not seen for {LOST_AFTER_SECS / 60:.0f} minutes."
         for run_id in gone:
-            end_run(self._store, run_id, place, Ended(self._now_ms(), None, why), self._now_ms())
+            end_run(self._store, run_id, place, Ended(self._now_ms(), None, why), self._now_ms(), self._origin)
         with self._store.changes() as changes:
             changes.places.forget(place)
 

@@ -1,4 +1,4 @@
-"""Removes what is old: runs with their folders, firings, runs of workflows, metrics, history of alarms."""
+"""Removes what is old: runs with their folders, firings, runs of workflows, metrics, costs and more."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 from gluepot.core.clock import Clock
 from gluepot.core.logging import get_logger
 from gluepot.service.controllers.workers import Repeating
+from gluepot.service.decisions.costs import COST_DAYS, day_of
 from gluepot.service.decisions.metrics import KEPT_MS
 from gluepot.service.launch.launcher import Launcher
 from gluepot.service.store.database import Store
@@ -54,6 +55,7 @@ class Retention(Repeating):
             changes.workflows.delete_old_runs(before_ms)
             changes.metrics.forget(self._now_ms() - KEPT_MS)
             changes.alarms.forget_history(before_ms)
+            changes.costs.forget(day_of(self._now_ms()) - COST_DAYS)
         if old:
             log.info("old_runs_removed", runs=len(old))
         return len(old) == _AT_ONCE

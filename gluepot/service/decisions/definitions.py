@@ -65,7 +65,6 @@ def complete(given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "JobMode": "SCRIPT",
         "JobRunQueuingEnabled": False,
-        "ExecutionClass": "STANDARD",
         "MaxRetries": 0,
         **given,
         "GlueVersion": version,

@@ -49,6 +49,10 @@ class Origin:
     account: str
     region: str
 
+    def arn(self, kind: str, name: str) -> str:
+        """Return the ARN of a resource of Glue."""
+        return f"arn:aws:glue:{self.region}:{self.account}:{kind}/{name}"
+
 
 @dataclass(frozen=True, slots=True)
 class News:

@@ -16,6 +16,7 @@ from gluepot.core.statedir import state_root
 from gluepot.service.decisions.definitions import NOT_OF_JOBS, PYTHON_SHELL
 from gluepot.service.decisions.states import OPEN, Run, State
 from gluepot.service.store.alarms import AlarmRows
+from gluepot.service.store.costs import CostRows
 from gluepot.service.store.crawlers import CrawlerRows
 from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
@@ -69,6 +70,7 @@ class Changes:
         events: rules, and events on their way.
         metrics: metrics and their data.
         alarms: alarms and their history.
+        costs: what runs cost.
         places: where services work.
         definitions: what is only kept and returned.
         schema_versions: the versions of schemas.
@@ -82,6 +84,7 @@ class Changes:
         self.events = EventRows(connection)
         self.metrics = MetricRows(connection)
         self.alarms = AlarmRows(connection)
+        self.costs = CostRows(connection)
         self.places = PlaceRows(connection)
         self.definitions = DefinitionRows(connection)
         self.schema_versions = SchemaVersionRows(connection)

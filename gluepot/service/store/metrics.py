@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, RowMapping, bindparam, delete, func, insert, select, tuple_, update
 
 from gluepot.service.decisions.metrics import Metric, Minute, Statistics
 from gluepot.service.store.tables import metric_minutes, metric_reports, metrics
@@ -73,6 +73,14 @@ class MetricRows:
             query = query.where(rows.unit == unit)
         found = self._connection.execute(query.order_by(rows.at_ms, rows.unit)).mappings()
         return [Minute(metric, row["at_ms"], row["unit"], _statistics(row, with_values=with_values)) for row in found]
+
+    def totals(self, wanted: Sequence[Metric]) -> dict[Metric, float]:
+        """Return the sums of all that was reported of some metrics; a metric without data is left out."""
+        digests = {_digest(metric): metric for metric in wanted}
+        rows = metric_minutes.c
+        query = select(metrics.c.digest, func.sum(rows.total)).join(metric_minutes, rows.metric == metrics.c.number)
+        query = query.where(metrics.c.digest.in_(list(digests))).group_by(metrics.c.digest)
+        return {digests[digest]: total for digest, total in self._connection.execute(query)}
 
     def reported(self, run_id: str) -> int:
         """Return the number of the last report of a run that was taken; 0 for none."""

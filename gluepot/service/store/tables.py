@@ -261,3 +261,16 @@ alarm_history = Table(
     Index("service_alarm_history_of_alarm", "alarm", "number"),
     Index("service_alarm_history_by_time", "at_ms"),
 )
+
+# What the runs of a job cost that ended on one day with the same tags.
+costs = Table(
+    "service_costs",
+    metadata,
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("job", _NAME, primary_key=True),
+    Column("tags_digest", String(64), primary_key=True),
+    Column("tags", Text, nullable=False),
+    Column("runs", Integer, nullable=False),
+    Column("dpu_secs", Double, nullable=False),
+    Column("usd", Double, nullable=False),
+)

@@ -9,7 +9,7 @@ from gluepot.core.datasets import Dataset
 from gluepot.core.job_parameters import JobParameters
 from gluepot.engine.account import Account, Reading, Writes
 from gluepot.engine.write_totals import Output
-from gluepot.job.glue_metrics.figures import Counts, Gauges, Memory, Names, place
+from gluepot.job.glue_metrics.figures import Counts, Gauges, Memory, Names, job_data, place
 from gluepot.job.glue_metrics.reports import Reports
 from gluepot.job.glue_metrics.starting import REPORTS_FOLDER, reporting
 from gluepot.quality.outcomes import RuleOutcome
@@ -103,6 +103,13 @@ def test_counts_are_those_since_the_last_report(run):
     second = run.report()
     for name, values in (("recordsRead", (5, 7)), ("numCompletedStages", (2, 0)), ("elapsedTime", (100, 30))):
         assert (first[f"glue.driver.aggregate.{name}"], second[f"glue.driver.aggregate.{name}"]) == values
+
+
+@pytest.mark.parametrize(("places", "size"), [(["s3://a", "s3a://b"], 640), (["s3://a", "file"], None), ([], None)])
+def test_bytes_of_s3_are_told_if_all_sources_are_there(places, size):
+    sources = [Dataset(place, "orders") for place in places]
+    told = {one["MetricName"]: one["Value"] for one in job_data(Names("j", "r"), Counts(bytes_read=640), None, sources)}
+    assert told.get("glue.ALL.s3.filesystem.read_bytes") == size
 
 
 def test_gauges_are_those_of_the_moment(run):

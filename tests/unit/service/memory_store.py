@@ -139,6 +139,13 @@ class MetricRows:
         pass
 
 
+class CostRows:
+    """Keeps no costs: no history looks at them."""
+
+    def add(self, cost):
+        pass
+
+
 class CrawlerRows(Rows):
     def get(self, name):
         return self._tables.crawlers.get(name)
@@ -163,6 +170,7 @@ class MemoryChanges(Rows):
         super().__init__(tables)
         self.triggers, self.workflows, self.events = TriggerRows(tables), WorkflowRows(tables), EventRows(tables)
         self.metrics = MetricRows()
+        self.costs = CostRows()
         self.crawlers = CrawlerRows(tables)
 
     def alone(self):
@@ -170,6 +178,9 @@ class MemoryChanges(Rows):
 
     def tag(self, arn, added, removed=()):
         pass
+
+    def tags(self, arn):
+        return {}
 
     def untag(self, arn):
         pass

@@ -120,7 +120,7 @@ def what_was_stopped_is_tried_again(patch):
 
 @wrong
 def the_next_attempt_has_a_transaction_of_its_own(patch):
-    def end_run(store, run_id, place, end, now_ms):
+    def end_run(store, run_id, place, end, now_ms, origin):
         with store.changes() as changes:
             if (run := changes.run(run_id)).state not in states.ACTIVE or run.place not in {"", place}:
                 return

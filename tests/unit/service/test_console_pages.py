@@ -443,6 +443,48 @@ def test_a_bookmark_is_shown_and_reset(scene, tmp_path):
     assert "a.json" not in shown
 
 
+def test_a_bookmark_is_rewound_to_a_run(scene, tmp_path):
+    ledger_url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    scene.world.service.environ["GLUEPOT_LEDGER"] = ledger_url
+    scene.world.job("daily", DefaultArguments={"--job-bookmark-option": "job-bookmark-enable"})
+    ledger = open_ledger(ledger_url, scene.clock)
+    run_ids = []
+    for file in ("a", "b"):
+        run_ids.append(scene.world.call("StartJobRun", JobName="daily")["JobRunId"])
+        scene.world.steps()
+        run = ledger.begin(RunStart("daily", run_ids[-1], "enable"), Owner("here", 1), None)
+        ledger.commit(run, {"orders": Change(f'{{"file": "{file}.json"}}')})
+        scene.world.end("daily")
+    ledger.close()
+    client = entered(scene)
+    page = url("run", job="daily", id=run_ids[0])
+    assert "Rewind bookmark to this run" in words(client.get(page))
+    answer = press(client, "rewind-job-bookmark", job="daily", id=run_ids[0], back=page)
+    shown = words(client.get(answer.headers["location"]))
+    assert "The next run reads what came after the run" in shown
+    assert '"file": "a.json"' in shown
+
+
+def test_a_run_and_its_job_show_the_metrics_that_the_run_has_reported(scene):
+    scene.world.job("daily")
+    run_id = scene.world.call("StartJobRun", JobName="daily")["JobRunId"]
+    scene.world.steps()
+    dimensions = {"JobName": "daily", "JobRunId": run_id, "Type": "count"}
+    for minute in (0, 60):
+        data = {
+            "MetricName": "glue.driver.aggregate.recordsRead",
+            "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions.items()],
+            "Value": 1200,
+            "Timestamp": scene.clock.now + minute,
+        }
+        scene.world.call("PutMetricData", of="GraniteServiceVersion20100801", Namespace="Glue", MetricData=[data])
+    client = entered(scene)
+    assert "Metrics Records read 2,400" in words(client.get(url("run", job="daily", id=run_id)))
+    shown = words(client.get(url("job", name="daily")))
+    assert "Metrics of the last runs" in shown
+    assert "2,400 \u2013 \u2013" in shown
+
+
 def test_triggers_are_started_stopped_and_fired(scene):
     scene.define_workflow()
     scene.world.call("CreateTrigger", Name="by hand", Type="ON_DEMAND", Actions=[{"JobName": "check"}])

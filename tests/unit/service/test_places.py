@@ -68,7 +68,7 @@ class Place:
         store, here.store, processes, here.processes = here.store, self.store, here.processes, self.processes
         self.controller = here.another_controller(self.name)
         here.store, here.processes = store, processes
-        self.presence = Presence(self.store, self.processes, self.name, here.clock)
+        self.presence = Presence(self.store, self.processes, self.name, here.clock, here.service.origin)
 
     def step(self):
         try:

@@ -1,4 +1,4 @@
-"""Alarms."""
+"""Alarms, and what runs cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Make them and their history."""
+    """Make their tables."""
     op.create_table(
         "service_alarms",
         sa.Column("name", sa.String(255), primary_key=True),
@@ -35,9 +35,20 @@ def upgrade() -> None:
     )
     op.create_index("service_alarm_history_of_alarm", "service_alarm_history", ["alarm", "number"])
     op.create_index("service_alarm_history_by_time", "service_alarm_history", ["at_ms"])
+    op.create_table(
+        "service_costs",
+        sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("job", sa.String(255), primary_key=True),
+        sa.Column("tags_digest", sa.String(64), primary_key=True),
+        sa.Column("tags", sa.Text, nullable=False),
+        sa.Column("runs", sa.Integer, nullable=False),
+        sa.Column("dpu_secs", sa.Double, nullable=False),
+        sa.Column("usd", sa.Double, nullable=False),
+    )
 
 
 def downgrade() -> None:
     """Remove them."""
+    op.drop_table("service_costs")
     op.drop_table("service_alarm_history")
     op.drop_table("service_alarms")

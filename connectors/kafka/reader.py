@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from confluent_kafka import KafkaError
 
@@ -134,7 +135,7 @@ class PartitionReader(Generic[RecordsT]):
 PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.wait.max.ms": 10}
 
 Key = tuple[str, str, str, bool, str]
-"""Broker, topic, topic id, whether records are read with their headers, and partition.
+"""Broker, topic, topic id, whether records are read with their keys and headers, and partition.
 
 The id ensures that no consumer outlives the topic for which it was opened.
 """
@@ -201,13 +202,13 @@ def _records(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Recor
 
 def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, PartitionReader[Any]]:
     """Return a reader for a partition: its own kept reader, or a kept one that can switch to it, or a new one."""
-    key = (settings.bootstrap, wanted.stream, wanted.stream_id, settings.include_headers, wanted.shard)
+    key = (settings.bootstrap, wanted.stream, wanted.stream_id, settings.needs_messages, wanted.shard)
     reader = _readers.pop(key, None) or _spare(key)
     return key, reader or PartitionReader(_consumer(settings), wanted.stream, int(wanted.shard))
 
 
 def _consumer(settings: KafkaReadSettings) -> Consumer[Any]:
-    is_enough = can_serve(settings.client) and not settings.include_headers
+    is_enough = can_serve(settings.client) and not settings.needs_messages
     return CompiledConsumer(settings.client) if is_enough else MessageConsumer(settings.client)
 
 
@@ -276,9 +277,11 @@ def _raw_batch(records: Records, settings: KafkaReadSettings, wanted: SourceRang
         raise _other_records(wanted, records)
     columns: dict[str, pa.Array] = {}
     if settings.add_record_timestamp:
-        columns[RECORD_TIMESTAMP] = pa.array(records.epochs_ms.to_numpy() * 1000).cast(TIMESTAMP_TYPE)
+        columns[RECORD_TIMESTAMP] = _timestamps(records)
     if isinstance(records, Messages) and settings.include_headers:
         columns[HEADERS] = records.headers()
+    for column in settings.record_columns:
+        columns[column.name] = _record_column(column.of, records, wanted)
     return RawBatch(
         values=records.values,
         positions=records.positions,
@@ -287,6 +290,24 @@ def _raw_batch(records: Records, settings: KafkaReadSettings, wanted: SourceRang
         newest_epoch_ms=records.newest_epoch_ms,
         columns=columns,
     )
+
+
+def _record_column(of: str, records: Records, wanted: SourceRange) -> pa.Array:
+    match of:
+        case "topic":
+            return pa.repeat(wanted.stream, len(records))
+        case "partition":
+            return pa.repeat(pa.scalar(int(wanted.shard), pa.int32()), len(records))
+        case "offset":
+            return pa.array(np.asarray(records.positions, np.int64))
+        case "timestamp":
+            return _timestamps(records)
+    assert isinstance(records, Messages)  # `needs_messages` holds for the key
+    return records.keys()
+
+
+def _timestamps(records: Records) -> pa.Array:
+    return pa.array(records.epochs_ms.to_numpy() * 1000).cast(TIMESTAMP_TYPE)
 
 
 def _other_records(wanted: SourceRange, found: Records) -> DataLoss:

@@ -417,6 +417,7 @@ class Query:
             named(positions).get("stream", "stream"),
             self._session.on_malformed if self._stream is None else self._stream.source.shape.on_malformed,
             self._beside,
+            self._inputs.record_columns,
         )
         writer.begin_attempt()  # needed here too, because the function is not called if all records are dead letters
         filled = self._fill(frame, positions, context)

@@ -144,7 +144,7 @@ KeyT = TypeVar("KeyT")
 _peekers: OrderedDict[tuple[object, ...], PartitionReader[Messages]] = OrderedDict()
 """Peekers by broker, topic, topic id and client properties. One consumer switches to each partition in question."""
 _handing_over = Lock()
-"""Held while a peeker is taken out or put back, because the queries of a job run in different threads."""
+"""Held while a reader is taken out or put back: queries, and the ranges of small batches, run in different threads."""
 _readers: OrderedDict[Key, PartitionReader[Any]] = OrderedDict()
 
 
@@ -203,8 +203,12 @@ def _records(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Recor
 def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, PartitionReader[Any]]:
     """Return a reader for a partition: its own kept reader, or a kept one that can switch to it, or a new one."""
     key = (settings.bootstrap, wanted.stream, wanted.stream_id, settings.needs_messages, wanted.shard)
-    reader = _readers.pop(key, None) or _spare(key)
-    return key, reader or PartitionReader(_consumer(settings), wanted.stream, int(wanted.shard))
+    with _handing_over:
+        reader = _readers.pop(key, None)
+        spare = _spare(key) if reader is None else None
+    if spare is not None:
+        spare.turn_to(int(wanted.shard))
+    return key, reader or spare or PartitionReader(_consumer(settings), wanted.stream, int(wanted.shard))
 
 
 def _consumer(settings: KafkaReadSettings) -> Consumer[Any]:
@@ -213,12 +217,12 @@ def _consumer(settings: KafkaReadSettings) -> Consumer[Any]:
 
 
 def _keep(kept: OrderedDict[KeyT, PartitionReader[Any]], key: KeyT, reader: PartitionReader[Any]) -> None:
-    replaced = kept.pop(key, None)
-    if replaced is not None:
-        replaced.close()
-    kept[key] = reader
-    while len(kept) > KEPT_CONSUMERS:
-        kept.popitem(last=False)[1].close()
+    with _handing_over:
+        left = [replaced] if (replaced := kept.pop(key, None)) is not None else []
+        kept[key] = reader
+        left += [kept.popitem(last=False)[1] for _ in range(len(kept) - KEPT_CONSUMERS)]
+    for one in left:  # closing waits for the client's threads
+        one.close()
 
 
 def _spare(wanted: Key) -> PartitionReader[Any] | None:
@@ -230,10 +234,7 @@ def _spare(wanted: Key) -> PartitionReader[Any] | None:
     oldest = next(iter(_readers), None)
     if oldest is None or len(_readers) < KEPT_CONSUMERS or oldest[:-1] != wanted[:-1]:
         return None
-    reader = _readers.pop(oldest, None)  # small batches are read by threads
-    if reader is not None:
-        reader.turn_to(int(wanted[-1]))
-    return reader
+    return _readers.pop(oldest)
 
 
 def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Messages | None:
@@ -255,8 +256,7 @@ def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Messages | Non
     except BaseException:
         reader.close()
         raise
-    with _handing_over:
-        _keep(_peekers, key, reader)
+    _keep(_peekers, key, reader)
     return found
 
 

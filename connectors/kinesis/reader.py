@@ -41,9 +41,7 @@ _clients: dict[StreamAddress, KinesisClient] = {}
 
 def client_of(address: StreamAddress) -> KinesisClient:
     """Return this process's shared client for a stream."""
-    if address not in _clients:
-        _clients[address] = KinesisClient(address)
-    return _clients[address]
+    return _clients.get(address) or _clients.setdefault(address, KinesisClient(address))
 
 
 def read_range(settings: KinesisReadSettings, folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch]:

@@ -47,6 +47,8 @@ class Inputs:
 
     def __init__(self, frame: DataFrame, checkpoint: Checkpoint) -> None:
         self._streams: Sequence[StreamFrame] = streams_of(frame)
+        for stream in self._streams:
+            stream.is_used = True
         self._untouched = isinstance(frame, StreamFrame)
         self._checkpoint = checkpoint
 

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power cluster fuzz differential differential-faults bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-crawl bench-tpc clean mutants
+.PHONY: help setup packages docs demo demo-service test test-long check lint simulate model crash power cluster fuzz differential differential-faults threads bench bench-quick bench-kinesis bench-jdbc bench-jdbc-write bench-planning bench-storm bench-autoscaling bench-merge bench-crawl bench-tpc clean mutants
 MAKEFLAGS += --no-print-directory
 # Where this is set, each process compiles anew all that it imports: half of the processor time of a short job's tests.
 unexport PYTHONDONTWRITEBYTECODE
@@ -96,6 +96,9 @@ fuzz: setup ## try bytes by chance on all that parses foreign bytes; SECS=600 TA
 
 differential: setup ## compare each shortcut with Spark or the library that it replaces, on random data; SECS=600 SEED=7 ARGS="--kind sql"
 	@PYTHONPATH=. $(BIN)/python -m tests.differential --secs $(or $(SECS),600) $(SEED:%=--seed %) $(ARGS)
+
+threads: setup ## scripts whose threads open streams, make views and write at the same time, read back by DuckDB; TRIES=200 SEED=1
+	@PYTHONPATH=. $(BIN)/python -m tests.threads --tries $(or $(TRIES),200) $(SEED:%=--seed %)
 
 differential-faults: setup ## make deliberate faults in translators, casts, decoders and databases, in a copy, and count those that the differential tester notices; SEED=1
 	@PYTHONPATH=. $(BIN)/python -m tests.differential.faults $(SEED:%=--seed %) --document docs/reliability/deliberate-faults.md $(ARGS)

@@ -33,7 +33,7 @@ from gluepot.core.logging import get_logger
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.session_zone import session_zone
 from gluepot.frames.time_zone import UTC, TimeZone
-from gluepot.streaming.micro_batch.frames import new_stream
+from gluepot.streaming.micro_batch.frames import StreamFrame, new_stream
 from gluepot.streaming.micro_batch.own_queries import tell_checkpoints
 from gluepot.streaming.query import session
 from gluepot.streaming.query.run import for_each_batch
@@ -139,8 +139,14 @@ class GlueContext(SQLContext):
                 f"Use one of {types_that(lambda one: one.reads)}.",
             )
         options = overridden(as_options(connection_options), session.current().stream_options)
-        with session.current().thread_failures.watched(f"reading {connection_type} {_stream_name(options)}".rstrip()):
-            return new_stream(self.spark_session, stream_source(connection_type, options, self._zone()))
+        return self._opened(connection_type, options)
+
+    def _opened(self, connection_type: str, options: Mapping[str, Any]) -> StreamFrame:
+        failures, name = session.current().thread_failures, f"{connection_type} {_stream_name(options)}".rstrip()
+        with failures.watched(f"reading {name}"):
+            stream = new_stream(self.spark_session, stream_source(connection_type, options, self._zone()))
+        failures.opened(name, lambda: stream.is_used)
+        return stream
 
     def _zone(self) -> TimeZone:
         return session_zone(self.spark_session) if self.spark_session else UTC  # a check of a script has no session
@@ -217,7 +223,8 @@ class GlueContext(SQLContext):
         """Return a table of the catalog as a DataFrame; for a stream, as a streaming DataFrame."""
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         options = {**_staged_in(redshift_tmp_dir), **as_options(additional_options)}
-        return catalog_reads.data_frame(self, *where, options, push_down_predicate, transformation_ctx)
+        with session.current().thread_failures.watched(f"reading the table {'.'.join(where)}"):
+            return catalog_reads.data_frame(self, *where, options, push_down_predicate, transformation_ctx)
 
     def create_sample_dynamic_frame_from_catalog(
         self,
@@ -432,11 +439,12 @@ class GlueContext(SQLContext):
         options: Mapping[str, Any] = {},
     ) -> None:
         """Run a function on every micro-batch of a stream (docs/glue 2). Return only when the job ends its streams."""
-        use_local_catalogs(self.spark_session)
         streams = session.current()
         wanted = overridden(as_options(options), streams.batch_options)
-        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **wanted})
-        with streams.thread_failures.watched(f"forEachBatch with the checkpoint {settings.checkpoint_location}"):
+        checkpoint = next((value for name, value in wanted.items() if name.lower() == "checkpointlocation"), None)
+        with streams.thread_failures.watched(f"forEachBatch with the checkpoint {checkpoint}"):
+            use_local_catalogs(self.spark_session)
+            settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **wanted})
             for_each_batch(frame, batch_function, settings, streams)
 
     def getSampleStreamingDynamicFrame(

@@ -47,8 +47,12 @@ def check_names(declared: DeclaredPayload, beside: Sequence[str]) -> None:
     Raises:
         ConfigError: there is one.
     """
-    if both := set(declared.schema.names) & set(beside):
-        raise ConfigError(f"The schema has field {min(both)!r}, which an option of the stream adds, too; rename it.")
+    added = {name.casefold() for name in beside}
+    if both := [name for name in declared.schema.names if name.casefold() in added]:
+        raise ConfigError(
+            f"The schema has field {min(both)!r}, which an option of the stream adds, too; rename it in the schema, or,"
+            f" if addRecordColumns adds it, there: {min(both)} AS source_{min(both)}."
+        )
 
 
 def _of_kind(kind: str, settings: PayloadSettings, zone: TimeZone) -> DeclaredPayload:

@@ -81,6 +81,7 @@ def batch_frame(source: StreamSource) -> Pipeline:
         declared=shape.declared,
         growing=shape.growing,
         on_malformed=shape.on_malformed,
+        record_columns=shape.record_columns,
     )
     return Pipeline(given)
 
@@ -105,4 +106,4 @@ def row_pipeline(rows: DataFrame, batch: BatchContext | None) -> Pipeline:
     if batch is None:
         return Pipeline(FrameInput(rows, column))
     known = StickySchema(batch.totals.schema.known)
-    return batch.pipeline(FrameInput(rows, column, known, batch.source_name, batch.on_malformed))
+    return batch.pipeline(FrameInput(rows, column, known, batch.source_name, batch.on_malformed, batch.distinct))

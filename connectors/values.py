@@ -118,6 +118,7 @@ class StreamShape:
         rejects_path: the folder for records that cannot become rows of a DataFrame; None stands for one below the
             checkpoint.
         on_malformed: what happens to records that cannot be read as rows.
+        record_columns: those of `added` whose names no field of a payload may have, each with what it holds.
     """
 
     payload: pa.Field
@@ -126,6 +127,7 @@ class StreamShape:
     classification: str = ""
     rejects_path: str | None = None
     on_malformed: OnMalformed = OnMalformed.KEEP
+    record_columns: tuple[tuple[str, str], ...] = ()
 
     @property
     def declared(self) -> DeclaredPayload | None:

@@ -350,7 +350,7 @@ OF_COMMANDS = (
     Mistake(
         "Dead letters go nowhere",
         ["dlq", "replay", "t"],
-        "`gluepot dlq replay` needs --topic. See `gluepot dlq replay --help`.",
+        "Name the brokers with either --bootstrap or --connection.",
     ),
     Mistake(
         "A deletion without a terminal to confirm it",

@@ -15,6 +15,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once, get_logger
+from gluepot.core.task_events import EVENTS, THROTTLED_WRITES
 
 T = TypeVar("T")
 
@@ -187,6 +188,7 @@ def _deliver(
             continue
         waiting.insert(0, answer.again)
         failures += 1
+        EVENTS.add(THROTTLED_WRITES, len(answer.again))
         held_up = f"{where} did not take {len(answer.again)} of {len(part)} rows yet ({answer.said})."
         if clock.monotonic() > deadline:
             raise TransientError(held_up)

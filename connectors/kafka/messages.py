@@ -23,6 +23,7 @@ Record = Any
 _error: Callable[[Record], Any] = Message.error
 _offset: Callable[[Record], Any] = Message.offset
 _value: Callable[[Record], Any] = Message.value
+_key: Callable[[Record], Any] = Message.key
 
 # One record in so many is asked for its size and its offset, if the values of the others follow from these.
 _LOOKED_AT = 16
@@ -94,6 +95,10 @@ class Messages:
     def headers(self) -> pa.Array:
         """Return the headers of all records."""
         return pa.array(list(map(_headers, self.messages)), HEADER_TYPE)
+
+    def keys(self) -> pa.Array:
+        """Return the keys of all records."""
+        return pa.array(list(map(_key, self.messages)), pa.binary())
 
     def cut(self, end: int) -> tuple[Messages | None, Messages | None]:
         """See `Records`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from confluent_kafka import KafkaError
 
@@ -134,7 +135,7 @@ class PartitionReader(Generic[RecordsT]):
 PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.wait.max.ms": 10}
 
 Key = tuple[str, str, str, bool, str]
-"""Broker, topic, topic id, whether records are read with their headers, and partition.
+"""Broker, topic, topic id, whether records are read with their keys and headers, and partition.
 
 The id ensures that no consumer outlives the topic for which it was opened.
 """
@@ -143,7 +144,7 @@ KeyT = TypeVar("KeyT")
 _peekers: OrderedDict[tuple[object, ...], PartitionReader[Messages]] = OrderedDict()
 """Peekers by broker, topic, topic id and client properties. One consumer switches to each partition in question."""
 _handing_over = Lock()
-"""Held while a peeker is taken out or put back, because the queries of a job run in different threads."""
+"""Held while a reader is taken out or put back: queries, and the ranges of small batches, run in different threads."""
 _readers: OrderedDict[Key, PartitionReader[Any]] = OrderedDict()
 
 
@@ -201,23 +202,27 @@ def _records(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Recor
 
 def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, PartitionReader[Any]]:
     """Return a reader for a partition: its own kept reader, or a kept one that can switch to it, or a new one."""
-    key = (settings.bootstrap, wanted.stream, wanted.stream_id, settings.include_headers, wanted.shard)
-    reader = _readers.pop(key, None) or _spare(key)
-    return key, reader or PartitionReader(_consumer(settings), wanted.stream, int(wanted.shard))
+    key = (settings.bootstrap, wanted.stream, wanted.stream_id, settings.needs_messages, wanted.shard)
+    with _handing_over:
+        reader = _readers.pop(key, None)
+        spare = _spare(key) if reader is None else None
+    if spare is not None:
+        spare.turn_to(int(wanted.shard))
+    return key, reader or spare or PartitionReader(_consumer(settings), wanted.stream, int(wanted.shard))
 
 
 def _consumer(settings: KafkaReadSettings) -> Consumer[Any]:
-    is_enough = can_serve(settings.client) and not settings.include_headers
+    is_enough = can_serve(settings.client) and not settings.needs_messages
     return CompiledConsumer(settings.client) if is_enough else MessageConsumer(settings.client)
 
 
 def _keep(kept: OrderedDict[KeyT, PartitionReader[Any]], key: KeyT, reader: PartitionReader[Any]) -> None:
-    replaced = kept.pop(key, None)
-    if replaced is not None:
-        replaced.close()
-    kept[key] = reader
-    while len(kept) > KEPT_CONSUMERS:
-        kept.popitem(last=False)[1].close()
+    with _handing_over:
+        left = [replaced] if (replaced := kept.pop(key, None)) is not None else []
+        kept[key] = reader
+        left += [kept.popitem(last=False)[1] for _ in range(len(kept) - KEPT_CONSUMERS)]
+    for one in left:  # closing waits for the client's threads
+        one.close()
 
 
 def _spare(wanted: Key) -> PartitionReader[Any] | None:
@@ -229,10 +234,7 @@ def _spare(wanted: Key) -> PartitionReader[Any] | None:
     oldest = next(iter(_readers), None)
     if oldest is None or len(_readers) < KEPT_CONSUMERS or oldest[:-1] != wanted[:-1]:
         return None
-    reader = _readers.pop(oldest, None)  # small batches are read by threads
-    if reader is not None:
-        reader.turn_to(int(wanted[-1]))
-    return reader
+    return _readers.pop(oldest)
 
 
 def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Messages | None:
@@ -254,8 +256,7 @@ def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Messages | Non
     except BaseException:
         reader.close()
         raise
-    with _handing_over:
-        _keep(_peekers, key, reader)
+    _keep(_peekers, key, reader)
     return found
 
 
@@ -276,9 +277,11 @@ def _raw_batch(records: Records, settings: KafkaReadSettings, wanted: SourceRang
         raise _other_records(wanted, records)
     columns: dict[str, pa.Array] = {}
     if settings.add_record_timestamp:
-        columns[RECORD_TIMESTAMP] = pa.array(records.epochs_ms.to_numpy() * 1000).cast(TIMESTAMP_TYPE)
+        columns[RECORD_TIMESTAMP] = _timestamps(records)
     if isinstance(records, Messages) and settings.include_headers:
         columns[HEADERS] = records.headers()
+    for column in settings.record_columns:
+        columns[column.name] = _record_column(column.of, records, wanted)
     return RawBatch(
         values=records.values,
         positions=records.positions,
@@ -287,6 +290,24 @@ def _raw_batch(records: Records, settings: KafkaReadSettings, wanted: SourceRang
         newest_epoch_ms=records.newest_epoch_ms,
         columns=columns,
     )
+
+
+def _record_column(of: str, records: Records, wanted: SourceRange) -> pa.Array:
+    match of:
+        case "topic":
+            return pa.repeat(wanted.stream, len(records))
+        case "partition":
+            return pa.repeat(pa.scalar(int(wanted.shard), pa.int32()), len(records))
+        case "offset":
+            return pa.array(np.asarray(records.positions, np.int64))
+        case "timestamp":
+            return _timestamps(records)
+    assert isinstance(records, Messages)  # `needs_messages` holds for the key
+    return records.keys()
+
+
+def _timestamps(records: Records) -> pa.Array:
+    return pa.array(records.epochs_ms.to_numpy() * 1000).cast(TIMESTAMP_TYPE)
 
 
 def _other_records(wanted: SourceRange, found: Records) -> DataLoss:

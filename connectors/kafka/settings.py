@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from gluepot.connectors.kafka.client import librdkafka_config
 from gluepot.connectors.options import ScriptOptions, epoch_ms
+from gluepot.connectors.streams.record_columns import OPTION, RecordColumn, record_columns
 from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
@@ -23,11 +24,14 @@ KNOWN = (
     "classification", "delimiter", "startingOffsets", "startingTimestamp", "endingOffsets",
     "pollTimeoutMs", "numRetries", "retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger",
     "maxTriggerDelay", "minPartitions", "failOnDataLoss", "includeHeaders", "schema", "inferSchema", "avroSchema",
-    "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath", "onMalformed",
+    "addRecordTimestamp", "addRecordColumns", "emitConsumerLagMetrics", "typeOfData", "rejectsPath", "onMalformed",
     "commitGroupOffsets", *REGISTRY_OPTIONS,
 )  # fmt: skip
 # Options of existing scripts that have no effect here: Spark and Gluepot control commits and fetch sizes themselves.
 HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})
+
+KAFKA_COLUMNS = ("topic", "partition", "offset", "timestamp", "key")
+"""What `addRecordColumns` can add: columns of Spark's own Kafka source."""
 
 API_TIMEOUT = "default.api.timeout.ms"
 
@@ -83,6 +87,7 @@ class KafkaReadSettings:
         fail_on_data_loss: if False, reading continues with the records that the broker still has.
         include_headers: adds `glue_streaming_kafka_headers`.
         add_record_timestamp: adds `__src_timestamp`.
+        record_columns: further columns; see `KAFKA_COLUMNS`.
         emit_consumer_lag: Glue's switch; Gluepot always measures lag.
         classification: format of the payload in lower case; empty if not given.
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
@@ -109,6 +114,7 @@ class KafkaReadSettings:
     fail_on_data_loss: bool = True
     include_headers: bool = False
     add_record_timestamp: bool = False
+    record_columns: tuple[RecordColumn, ...] = ()
     emit_consumer_lag: bool = False
     classification: str = ""
     infer_schema: bool = False
@@ -119,6 +125,11 @@ class KafkaReadSettings:
     group: str = ""
     retry_deadline_secs: float = 300.0
     api_timeout_secs: float = 30.0
+
+    @property
+    def needs_messages(self) -> bool:
+        """Whether a record's key or headers are needed, which the compiled consumer does not have."""
+        return self.include_headers or any(column.of == "key" for column in self.record_columns)
 
     @property
     def bootstrap(self) -> str:
@@ -181,6 +192,7 @@ class KafkaReadSettings:
             fail_on_data_loss=given.flag("failOnDataLoss", default=True),
             include_headers=given.flag("includeHeaders", default=False),
             add_record_timestamp=given.flag("addRecordTimestamp", default=False),
+            record_columns=record_columns(given.text(OPTION), KAFKA_COLUMNS),
             emit_consumer_lag=given.flag("emitConsumerLagMetrics", default=False),
             classification=classification,
             infer_schema=infer,

@@ -17,6 +17,7 @@ from gluepot.connectors.kafka.shape import kafka_added, kafka_payload
 from gluepot.connectors.kafka.task_reader import KafkaTaskReader
 from gluepot.connectors.options import Declare
 from gluepot.connectors.positions import PositionsCodec
+from gluepot.connectors.streams.record_columns import check_distinct
 from gluepot.connectors.streams.start import read_start
 from gluepot.connectors.values import SourceRange, StreamShape
 from gluepot.core.checkpoint import Checkpoint
@@ -55,7 +56,13 @@ class KafkaSource:
         """See `StreamSource`."""
         own = self.settings
         return StreamShape(
-            kafka_payload(own), kafka_added(own), self.decoding, own.classification, own.rejects_path, own.on_malformed
+            kafka_payload(own),
+            kafka_added(own),
+            self.decoding,
+            own.classification,
+            own.rejects_path,
+            own.on_malformed,
+            tuple((column.name, column.of) for column in own.record_columns),
         )
 
     @property
@@ -120,4 +127,7 @@ def kafka_source(options: Mapping[str, Any], declare: Declare) -> KafkaSource:
         ConfigError: as `KafkaReadSettings.from_options` raises it.
     """
     settings = KafkaReadSettings.from_options(options)
-    return KafkaSource(settings, declare(settings, kafka_added(settings).names), settings.api_timeout_secs)
+    added = kafka_added(settings).names
+    columns = settings.record_columns
+    check_distinct(columns, [kafka_payload(settings).name, *added[: len(added) - len(columns)]])
+    return KafkaSource(settings, declare(settings, added), settings.api_timeout_secs)

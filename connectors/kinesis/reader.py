@@ -14,7 +14,7 @@ from gluepot.connectors.aws.errors import Throttled
 from gluepot.connectors.documents.bulk import Refused
 from gluepot.connectors.kinesis import spool
 from gluepot.connectors.kinesis.aggregation import MAGIC, taken_apart
-from gluepot.connectors.kinesis.blocks import RECORD_COLUMNS, total_of
+from gluepot.connectors.kinesis.blocks import total_of
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.cursor import At, AtHorizon, Cursor
 from gluepot.connectors.kinesis.errors import NoSuchStream
@@ -41,9 +41,7 @@ _clients: dict[StreamAddress, KinesisClient] = {}
 
 def client_of(address: StreamAddress) -> KinesisClient:
     """Return this process's shared client for a stream."""
-    if address not in _clients:
-        _clients[address] = KinesisClient(address)
-    return _clients[address]
+    return _clients.get(address) or _clients.setdefault(address, KinesisClient(address))
 
 
 def read_range(settings: KinesisReadSettings, folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch]:
@@ -205,10 +203,16 @@ def _columns(beside: Mapping[str, pa.Array], settings: KinesisReadSettings, stre
     if settings.add_record_timestamp or settings.record_columns:
         arrived = pc.multiply(beside["arrived_epoch_ms"], 1000).cast(TIMESTAMP_TYPE)
         found[RECORD_TIMESTAMP] = arrived
-    if settings.record_columns:
-        names = pa.repeat(stream, len(beside["key"]))
-        told = (names, beside["key"], beside["sequence"], found[RECORD_TIMESTAMP])
-        found |= dict(zip(RECORD_COLUMNS.names, told, strict=True))
+    for column in settings.record_columns:
+        match column.of:
+            case "streamName":
+                found[column.name] = pa.repeat(stream, len(beside["key"]))
+            case "partitionKey":
+                found[column.name] = beside["key"]
+            case "sequenceNumber":
+                found[column.name] = beside["sequence"]
+            case "approximateArrivalTimestamp":
+                found[column.name] = found[RECORD_TIMESTAMP]
     return found
 
 

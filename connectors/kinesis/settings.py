@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.connectors.options import ScriptOptions, epoch_ms
+from gluepot.connectors.streams.record_columns import OPTION, RecordColumn, record_columns
 from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
@@ -29,11 +30,14 @@ OLDER_NAMES: Mapping[str, str] = {
 KNOWN = (
     *OLDER_NAMES, *OLDER_NAMES.values(), "streamARN", "streamName", "endpointUrl", "region", "classification",
     "delimiter", "startingPosition", "startingTimestamp", "failOnDataLoss", "awsSTSRoleARN", "awsSTSSessionName",
-    "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp",
+    "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp", "addRecordColumns",
     "emitConsumerLagMetrics", "typeOfData", "rejectsPath", "onMalformed", *REGISTRY_OPTIONS,
 )  # fmt: skip
 # Options of existing scripts that have no effect here.
 HARMLESS = frozenset({"database", "tablename", "connectionname"})
+
+KINESIS_COLUMNS = ("streamName", "partitionKey", "sequenceNumber", "approximateArrivalTimestamp")
+"""What `addRecordColumns` can add: columns of Spark's connectors for Kinesis (`spark_options` adds all)."""
 
 MAX_RECORDS_PER_READ = 10_000
 """The service's own limit for one GetRecords call."""
@@ -117,7 +121,7 @@ class KinesisReadSettings:
         retry_cap_secs: longest back-off.
         fail_on_data_loss: if False, reading continues with the records that the stream still has.
         add_record_timestamp: adds `__src_timestamp`.
-        record_columns: adds what Spark's connectors for Kinesis tell of a record (`spark_options`).
+        record_columns: further columns; see `KINESIS_COLUMNS`.
         classification: format of the payload in lower case; empty if not given.
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
         schema: DDL of the payload, used if `infer_schema` is False; empty if not given.
@@ -140,7 +144,7 @@ class KinesisReadSettings:
     retry_cap_secs: float = 10.0
     fail_on_data_loss: bool = True
     add_record_timestamp: bool = False
-    record_columns: bool = False
+    record_columns: tuple[RecordColumn, ...] = ()
     classification: str = ""
     infer_schema: bool = False
     schema: str = ""
@@ -176,6 +180,7 @@ class KinesisReadSettings:
             retry_cap_secs=(_count(given, "maxRetryIntervalMs") or 10_000) / 1000,
             fail_on_data_loss=given.flag("failOnDataLoss", default=True),
             add_record_timestamp=given.flag("addRecordTimestamp", default=False),
+            record_columns=record_columns(given.text(OPTION), KINESIS_COLUMNS),
             classification=given.text("classification").lower(),
             infer_schema=infer,
             schema="" if infer else given.text("schema") or given.text("avroSchema"),

@@ -19,6 +19,7 @@ from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 from gluepot.core.logging import configure_once, get_logger
+from gluepot.core.task_events import EVENTS, THROTTLED_WRITES
 
 BACKOFF_BASE_SECS, BACKOFF_CAP_SECS = 0.1, 5.0
 DEADLINE_SECS = 300.0
@@ -97,6 +98,7 @@ def put_all(client: KinesisClient, puts: Sequence[Put], clock: Clock, chance: Ca
                 return
             reason = TransientError(f"{client.where} did not take {len(waiting)} of {len(entries)} records yet.")
         failures += 1
+        EVENTS.add(THROTTLED_WRITES, len(waiting))
         if clock.monotonic() > deadline:
             raise reason
         if failures == 1:

@@ -18,6 +18,7 @@ from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, Kinesis
 from gluepot.connectors.kinesis.task_reader import KinesisTaskReader
 from gluepot.connectors.options import Declare
 from gluepot.connectors.positions import PositionsCodec
+from gluepot.connectors.streams.record_columns import check_distinct
 from gluepot.connectors.streams.shape import RECORD_TIMESTAMP_FIELD, payload_field
 from gluepot.connectors.streams.start import of_stream, read_start
 from gluepot.connectors.values import SourceRange, StreamShape
@@ -51,7 +52,15 @@ class KinesisSource:
         """See `StreamSource`."""
         own = self.settings
         payload = payload_field(own.classification, infer_schema=own.infer_schema)
-        return StreamShape(payload, _added(own), self.decoding, own.classification, own.rejects_path, own.on_malformed)
+        return StreamShape(
+            payload,
+            _added(own),
+            self.decoding,
+            own.classification,
+            own.rejects_path,
+            own.on_malformed,
+            tuple((column.name, column.of) for column in own.record_columns),
+        )
 
     @property
     def codec(self) -> PositionsCodec:
@@ -126,9 +135,13 @@ class KinesisSource:
 def kinesis_source(options: Mapping[str, Any], declare: Declare) -> KinesisSource:
     """Return the source for a script's options; raises ConfigError as `KinesisReadSettings.from_options` does."""
     settings = KinesisReadSettings.from_options(options)
-    return KinesisSource(settings, declare(settings, _added(settings).names))
+    added, columns = _added(settings).names, settings.record_columns
+    payload = payload_field(settings.classification, infer_schema=settings.infer_schema)
+    check_distinct(columns, [payload.name, *added[: len(added) - len(columns)]])
+    return KinesisSource(settings, declare(settings, added))
 
 
 def _added(settings: KinesisReadSettings) -> pa.Schema:
     own = [RECORD_TIMESTAMP_FIELD] if settings.add_record_timestamp else []
-    return pa.schema([*own, *RECORD_COLUMNS] if settings.record_columns else own)
+    asked = [RECORD_COLUMNS.field(column.of).with_name(column.name) for column in settings.record_columns]
+    return pa.schema([*own, *asked])

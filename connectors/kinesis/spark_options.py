@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gluepot.connectors.kinesis.settings import KNOWN, KinesisReadSettings
+from gluepot.connectors.kinesis.settings import KINESIS_COLUMNS, KNOWN, KinesisReadSettings
+from gluepot.connectors.streams.record_columns import RecordColumn
 from gluepot.core.logging import get_logger
 
 FORMATS = ("kinesis", "aws-kinesis")
@@ -25,6 +26,7 @@ _WITHOUT_EFFECT = {
     "metadatapath": "positions are kept in the checkpoint",
     "metadatacommittertype": "positions are kept in the checkpoint",
 }
+_ALL_COLUMNS = tuple(RecordColumn(name, name) for name in KINESIS_COLUMNS)
 _AT_TIMESTAMP = "at_timestamp"
 
 log = get_logger(__name__)
@@ -51,7 +53,7 @@ def settings_of_spark(options: Mapping[str, Any]) -> KinesisReadSettings:
     if "startingPosition" in given:
         given["startingPosition"] = _position(str(given["startingPosition"]))
     settings = KinesisReadSettings.from_options(given)
-    return replace(settings, classification="", infer_schema=False, schema="", record_columns=True)
+    return replace(settings, classification="", infer_schema=False, schema="", record_columns=_ALL_COLUMNS)
 
 
 def _position(text: str) -> str:

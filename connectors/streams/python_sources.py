@@ -52,9 +52,17 @@ def register(spark: SparkSession, source: type[DataSource]) -> bool:
         return _register(spark, source)
 
 
+def is_registered(spark: SparkSession, source: type[DataSource]) -> bool:
+    """Return whether `register` has registered a source with a session."""
+    return bool(spark.conf.get(_setting(source), ""))
+
+
+def _setting(source: type[DataSource]) -> str:
+    return f"gluepot.registered.{source.name()}"
+
+
 def _register(spark: SparkSession, source: type[DataSource]) -> bool:
-    registered = f"gluepot.registered.{source.name()}"
-    if spark.conf.get(registered, ""):
+    if is_registered(spark, source):
         return False  # Spark would warn of a second registration
     # Spark looks in the active session for a name that is taken, and refuses a name that another session registered.
     # So the session must be the active one. pyspark has no public call for that; createDataFrame does it this way.
@@ -63,7 +71,7 @@ def _register(spark: SparkSession, source: type[DataSource]) -> bool:
     if not any(one.name.startswith(_INSTALLED_PREFIX) for one in pkgutil.iter_modules()):
         _skip_lookup(spark)
     spark.dataSource.register(source)
-    spark.conf.set(registered, "true")
+    spark.conf.set(_setting(source), "true")
     return True
 
 

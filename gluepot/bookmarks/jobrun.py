@@ -69,6 +69,7 @@ class Bookmarks:
     _until_end: ExitStack = field(default_factory=ExitStack)
     _before_commit: list[Callable[[], None]] = field(default_factory=list)
     _written: Callable[[], Writes] = Writes
+    _changing: Lock = field(default_factory=Lock)
 
     @property
     def scope(self) -> str:
@@ -77,8 +78,9 @@ class Bookmarks:
 
     def next_read(self, transformation_ctx: str) -> str:
         """Return the name of the next read's bookmark; each of several reads of one ctx has its own bookmark."""
-        self._named[transformation_ctx] += 1
-        nth = self._named[transformation_ctx]
+        with self._changing:  # two threads may read under one ctx, and would share a bookmark
+            self._named[transformation_ctx] += 1
+            nth = self._named[transformation_ctx]
         return transformation_ctx if nth == 1 else f"{transformation_ctx}.{nth}"
 
     def bodies(self, name: str, at: int | None = None) -> list[str]:
@@ -290,7 +292,8 @@ def commit() -> None:
         VersionMismatch: another run or a reset changed the job meanwhile; nothing is saved.
     """
     global _current
-    run, _current = _current, None
+    with _beginning:  # of two threads that commit, one does
+        run, _current = _current, None
     if run is not None and run.bookmarks is not None:
         run.bookmarks.commit()
 
@@ -298,7 +301,8 @@ def commit() -> None:
 def end(reason: str) -> None:
     """End the current run, if there is one, without saving. No read begins another one."""
     global _current, _again
-    run, _current, _again = _current, None, None
+    with _beginning:
+        run, _current, _again = _current, None, None
     if run is not None and run.bookmarks is not None:
         log.warning("job_not_committed", job=run.name, reason=reason, hint="the next run reads the same input again")
         run.bookmarks.abandon(reason)

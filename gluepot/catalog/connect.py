@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Lock
 
 from gluepot.catalog.store import NAME, Catalog
 from gluepot.core.clock import Clock
@@ -16,6 +17,7 @@ HEAD = "0005"
 """The newest migration; a test compares it with the scripts."""
 
 _opened: dict[str, Catalog] = {}
+_opening = Lock()
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 
 
@@ -44,6 +46,7 @@ def open_catalog(url: str, clock: Clock) -> Catalog:
 
 def shared_catalog(url: str, clock: Clock) -> Catalog:
     """Return a connection that all of this process shares; the first call makes it, see `open_catalog`."""
-    if url not in _opened:
-        _opened[url] = open_catalog(url, clock)
-    return _opened[url]
+    with _opening:
+        if url not in _opened:
+            _opened[url] = open_catalog(url, clock)
+        return _opened[url]

@@ -22,6 +22,7 @@ from gluepot.dead_letters.ledger import Ledger
 from gluepot.dead_letters.letters import Wanted, read_letters
 from gluepot.dead_letters.purge import purge as purge_letters
 from gluepot.dead_letters.replay import replay as replay_letters
+from gluepot.dead_letters.replay import topics_of
 from gluepot.dead_letters.show import counts, letter_json, letters_text
 
 app = App(name="dlq", help="Show dead letters (records that a job could not process), send them again, delete them.")
@@ -73,7 +74,7 @@ def show(
 def replay(
     path: str,
     *,
-    topic: str,
+    topic: str | None = None,
     bootstrap: str | None = None,
     connection: str | None = None,
     connections: Path | None = None,
@@ -82,7 +83,7 @@ def replay(
     rejects: Rejects = None,
     output: Output = "text",
 ) -> None:
-    """Send dead letters to a Kafka topic, with their original bytes and the header gluepot-replayed-from.
+    """Send dead letters back to their topics, with their original bytes and the header gluepot-replayed-from.
 
     Each letter is sent once, however often this is called, because a ledger beside the dead letters records what was
     sent. If a replay dies, the next one continues, and sends again at most the 100 letters that were being sent. Do not
@@ -90,7 +91,7 @@ def replay(
 
     Args:
         path: a table, a checkpoint, or a folder of rejected records.
-        topic: the topic to send to.
+        topic: the topic to send all of them to, instead of the one from which each of them came.
         bootstrap: host:port of the brokers.
         connection: a connection of the connections file, with its security settings, instead of --bootstrap.
         connections: the connections file, if it is not in one of the usual places.
@@ -102,14 +103,22 @@ def replay(
     if (bootstrap is None) == (connection is None):
         raise ConfigError("Name the brokers with either --bootstrap or --connection.")
     named = {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
-    sender = KafkaSender(kafka_read_settings({**named, "topicName": topic}, connections))
-    folder = _folder(path, rejects)
-    ledger = Ledger(folder.home, sender.cluster_of(topic), topic)
-    done = replay_letters(read_letters(folder, Wanted(reason, batch)), ledger, sender, topic)
+    folder, wanted = _folder(path, rejects), Wanted(reason, batch)
+    targets = [topic] if topic else topics_of(read_letters(folder, wanted))
+    if not targets:
+        print(json.dumps({"topic": None, "sent": 0, "skipped": 0}) if output == "json" else "No dead letters.")
+        return
+    sender = KafkaSender(kafka_read_settings({**named, "topicName": ",".join(targets)}, connections))
+    ledgers = {target: Ledger(folder.home, sender.cluster_of(target), target) for target in targets}
+    sent = skipped = 0
+    for target, ledger in ledgers.items():
+        letters = (one for one in read_letters(folder, wanted) if topic or one.stream == target)
+        done = replay_letters(letters, ledger, sender, target)
+        sent, skipped = sent + done.sent, skipped + done.skipped
+        if output == "text":
+            print(f"{done.sent:,} dead letters sent to {target}; {done.skipped:,} were there already.")
     if output == "json":
-        print(json.dumps({"topic": topic, "sent": done.sent, "skipped": done.skipped}))
-    else:
-        print(f"{done.sent:,} dead letters sent to {topic}; {done.skipped:,} were there already.")
+        print(json.dumps({"topic": topic, "sent": sent, "skipped": skipped}))
 
 
 @app.command

@@ -38,6 +38,12 @@ _STRICT = re.compile(
 _NOT_FOR_SQL = re.compile(
     r"No plan for HiveTableRelation \[(?:`spark_catalog`\.)?`(?P<database>.*?)`\.`(?P<table>.*?)`,"
 )
+# Columns that a stream's frame has only if the script asks for them (connectors/streams/record_columns.py).
+_RECORD_COLUMN = re.compile(
+    r"\[UNRESOLVED_COLUMN\b[^`]*`(?P<column>topic|partition|offset|streamName|partitionKey|sequenceNumber"
+    r"|approximateArrivalTimestamp)`",
+    re.IGNORECASE,
+)
 
 
 def told(error: BaseException) -> tuple[list[str], str]:
@@ -80,6 +86,12 @@ def with_hint(sentence: str, text: str) -> str:
             f"Spark SQL cannot read {name}, because the entry stands for a stream, a table of a database, or a table of"
             " Iceberg. Read it with create_dynamic_frame.from_catalog, or name a table of Iceberg by its own catalog:"
             f" glue_catalog.{name}."
+        )
+    if record_column := _RECORD_COLUMN.search(text):
+        column = record_column["column"]
+        return (
+            f"{sentence}\nTo read {column} from the records of a stream, add"
+            f' "addRecordColumns": "{column}" to its options.'
         )
     if not _STRICT.search(text):
         return sentence

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import stamina
@@ -24,6 +25,8 @@ from gluepot.core.storage.filesystem import OsFileSystem
 
 _BUSY_SECS = 30.0
 _DISK = OsFileSystem()
+_migrating = Lock()
+"""Alembic keeps the migration that runs in a global variable, and threads may open several databases at once."""
 _MIGRATION_LOCK = 7_305_001  # an arbitrary number; every Gluepot must request the same one from PostgreSQL
 
 
@@ -179,7 +182,8 @@ def _migrate(engine: Engine, part: Part) -> None:
         config = Config()
         config.set_main_option("script_location", str(part.migrations))
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        with _migrating:
+            command.upgrade(config, "head")
 
 
 def _version(connection: Connection, part: Part) -> str | None:

@@ -1,4 +1,4 @@
-"""Dead letters back to a topic.
+"""Dead letters back to a topic, their own or another one.
 
 Each is sent once, whatever number of replays it takes: what the broker has acknowledged is written down after every
 `CHUNK` letters. A replay that dies goes on with the next one, which sends again at most the last `CHUNK` letters, those
@@ -14,6 +14,7 @@ from typing import Protocol
 
 from gluepot.connectors.kafka.sender import Sent
 from gluepot.connectors.values import Outgoing
+from gluepot.core.errors import ConfigError
 from gluepot.dead_letters.ledger import Ledger
 from gluepot.dead_letters.letters import Letter
 
@@ -68,6 +69,20 @@ def replay(letters: Iterable[Letter], ledger: Ledger, sender: Sender, topic: str
                 raise outcome.error
             done += len(waiting)
     return Replayed(done, skipped)
+
+
+def topics_of(letters: Iterable[Letter]) -> list[str]:
+    """Return the topics from which letters came, sorted.
+
+    Raises:
+        ConfigError: a letter does not name its topic, so that no letter may be sent yet.
+    """
+    topics = set[str]()
+    for letter in letters:
+        if not letter.stream:
+            raise ConfigError(f"The dead letter at {letter.origin} does not name its topic; give --topic.")
+        topics.add(letter.stream)
+    return sorted(topics)
 
 
 def outgoing(letter: Letter) -> Outgoing:

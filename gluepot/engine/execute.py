@@ -31,6 +31,7 @@ from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.readings import READINGS, Count, no_count
 from gluepot.engine.spark_types import in_spark_types, refuse_unread, spark_schema
+from gluepot.engine.task_reports import REPORTS
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
@@ -422,10 +423,14 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
     if isinstance(given, PackedInput):
         return task.packed_chunks
     refuse_unread(given.frame.schema)
-    json_column, sticky = given.json_column, given.sticky  # the tasks get these; a DataFrame cannot be sent to them
+    json_column, sticky, distinct = (
+        given.json_column,
+        given.sticky,
+        given.distinct,
+    )  # the tasks get these; a DataFrame cannot be sent to them
 
     def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
-        return task.frame_chunks(batches, json_column, tally, sticky)
+        return task.frame_chunks(batches, json_column, tally, sticky, distinct)
 
     return frame_chunks
 
@@ -513,7 +518,8 @@ def _over_pieces(
     if not pieces:
         return []
     held = spark.sparkContext.parallelize(pieces, len(pieces))
-    return held.mapPartitions(lambda one: marked(body(one, _place()))).collect()
+    report = REPORTS.of(spark.sparkContext)
+    return held.mapPartitions(lambda one: report.after(marked(body(one, _place())))).collect()
 
 
 def task_loads(spark: SparkSession, given: RangeInput | SplitInput) -> Sequence[Sequence[task.Piece]]:
@@ -536,11 +542,13 @@ def _arrow(
     body: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType | str,
 ) -> DataFrame:
-    names = frame.columns
+    names, report = frame.columns, REPORTS.of(frame.sparkSession.sparkContext)
     is_ambiguous = len({name.lower() for name in names}) < len(names)
     if not is_ambiguous and not any(_MISREAD & set(name) for name in names):
-        return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
+        return frame.mapInArrow(lambda batches: report.after(marked(body(batches))), schema)
     # mapInArrow looks columns up by their unquoted names, whose case does not count, and reads a dot as access to a
     # field of a struct.
     numbered = frame.toDF(*map(str, range(len(names))))
-    return numbered.mapInArrow(lambda batches: marked(body(batch.rename_columns(names) for batch in batches)), schema)
+    return numbered.mapInArrow(
+        lambda batches: report.after(marked(body(batch.rename_columns(names) for batch in batches))), schema
+    )

@@ -54,6 +54,7 @@ class RangeInput:
         growing: how records tell their columns if they are not JSON; None otherwise.
         name: of the source, in the account of records; None if it is not counted there.
         on_malformed: what happens to records that cannot be read as rows.
+        record_columns: those of `extras` whose names no field of a record may have, each with what it holds.
     """
 
     reading: StreamReading
@@ -65,6 +66,12 @@ class RangeInput:
     growing: GrowingPayload | None = None
     name: SourceName | None = None
     on_malformed: OnMalformed = OnMalformed.KEEP
+    record_columns: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def distinct(self) -> tuple[str, ...]:
+        """The names of `record_columns`."""
+        return tuple(name for name, _ in self.record_columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,7 @@ class FrameInput:
             of its batch.
         name: as in `RangeInput`.
         on_malformed: as in `RangeInput`.
+        distinct: columns of the frame whose names no field of a document may have.
     """
 
     frame: DataFrame
@@ -106,6 +114,7 @@ class FrameInput:
     sticky: StickySchema | None = None
     name: SourceName | None = None
     on_malformed: OnMalformed = OnMalformed.KEEP
+    distinct: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +216,8 @@ def work_of(pipeline: Pipeline, target: object) -> str:
             how = source
         case _:
             return unique_work()
+    if isinstance(pipeline.input, RangeInput) and pipeline.input.record_columns:
+        how = (how, pipeline.input.record_columns)
     if pipeline.input.on_malformed is not OnMalformed.KEEP:
         how = (how, pipeline.input.on_malformed)
     return hashlib.sha256(pickle.dumps((how, pipeline.steps, target))).hexdigest()

@@ -29,11 +29,13 @@ _WAITING_SHARE = 4
 _files: dict[str, RowFile] = {}
 _released: list[tuple[RowFolders, Sequence[Any]]] = []
 _turn = Lock()
+_changing = Lock()
 
 
 def add(files: Iterable[RowFile]) -> None:
     """Remember files that a frame of this process reads."""
-    _files.update({file.path: file for file in files})
+    with _changing:
+        _files.update({file.path: file for file in files})
 
 
 def known_files() -> Mapping[str, RowFile]:
@@ -63,8 +65,9 @@ def remove(folders: RowFolders) -> None:
     for one in (folders.disk, folders.memory):
         if one is not None:
             shutil.rmtree(one, ignore_errors=True)
-            for path in [path for path in _files if path.startswith(f"{one}/")]:
-                del _files[path]
+            with _changing:
+                for path in [path for path in _files if path.startswith(f"{one}/")]:
+                    del _files[path]
 
 
 def release(folders: RowFolders, references: Sequence[Any], collect_garbage: Callable[[], object]) -> None:

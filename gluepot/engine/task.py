@@ -192,7 +192,7 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
                 " records, which is a fault of the decoder; please report it."
             )
         if given.extras:
-            chunk = with_columns(chunk, raw.positions, raw.beside(given.extras))
+            chunk = with_columns(chunk, raw.positions, raw.beside(given.extras), given.distinct)
         chunk = replace(chunk, origin=_origin(raw, chunk, records))
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += len(raw.values)
@@ -250,13 +250,14 @@ def frame_chunks(
     json_column: str | None,
     tally: Tally,
     sticky: StickySchema | None,
+    distinct: Sequence[str] = (),
 ) -> Iterator[Chunk]:
     """Turn Spark's record batches into chunks, and expand a column of JSON texts if there is one."""
     decoder = JsonDecoder(None if sticky is None else sticky.known)
     for batch in tally.timed(FETCH, batches):
         began = time.perf_counter()
         utc = in_utc(batch)
-        chunk = Chunk(utc) if json_column is None else _expanded(utc, json_column, decoder)
+        chunk = Chunk(utc) if json_column is None else _expanded(utc, json_column, decoder, distinct)
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += batch.num_rows
         tally.bytes_in += memory_bytes(batch)
@@ -265,12 +266,14 @@ def frame_chunks(
         yield chunk
 
 
-def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder) -> Chunk:
+def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder, distinct: Sequence[str]) -> Chunk:
     at = batch.schema.get_field_index(json_column)
     # Take bytes: Spark does not promise valid UTF-8, and a record that the decoder rejects must be kept unchanged.
     values = batch.column(at).view(pa.binary()).to_pylist()
+    rows = range(len(values))
+    others = batch.remove_column(at)
     numbered = with_columns(
-        decoder.decode(values, range(len(values)), "", ""), range(len(values)), batch.remove_column(at)
+        decoder.decode(values, rows, "", ""), rows, others, [one for one in distinct if one in others.schema.names]
     )
     # The row numbers only served to match rows. The errors get no position, because a DataFrame's rows have none.
     return Chunk(numbered.batch, [replace(error, at=Coordinates()) for error in numbered.errors])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
+from threading import Lock
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -17,6 +18,7 @@ from gluepot.quality.measures import find_name
 from gluepot.quality.numbers import RuleError
 
 PRIMARY = "primary"
+_naming = Lock()
 _AGGREGATE = re.compile(r"\s*(sum|avg)\s*\(\s*([^()]+?)\s*\)\s*", re.IGNORECASE)
 _REFERENCE = re.compile(r"([^.{}]+)\.(?:\{([^{}]+)\}|([^{}]+))")
 
@@ -264,7 +266,16 @@ def first_line(error: Exception) -> str:
 
 @contextmanager
 def _views(spark: SparkSession, frames: Mapping[str, DataFrame]) -> Iterator[None]:
-    """Give data sets the names of views while a query is analysed; views that the script made keep their names."""
+    """Give data sets the names of views while a query is analysed; views that the script made keep their names.
+
+    All threads of a script share the views of their session, and their evaluations use the same names. So only one
+    thread at a time has views here.
+    """
+    with _naming:
+        yield from _named(spark, frames)
+
+
+def _named(spark: SparkSession, frames: Mapping[str, DataFrame]) -> Iterator[None]:
     before = {name: spark.table(name) for name in frames if _is_view(spark, name)}
     for name, frame in frames.items():
         frame.createOrReplaceTempView(name)

@@ -7,13 +7,15 @@ metadata `CHOICE`, at any depth, so that a struct in the user's data is never mi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from gluepot.core.errors import ConfigError
 
 CHOICE_KEY = b"gluepot.kind"
 CHOICE = {CHOICE_KEY: b"choice"}
@@ -163,16 +165,25 @@ class Chunk:
         return replace(self, batch=self.batch.filter(wanted), origin=origin)
 
 
-def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch) -> Chunk:
+def with_columns(
+    chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch, distinct: Collection[str] = ()
+) -> Chunk:
     """Return a chunk with further columns of the records that it was decoded from, without the records of its errors.
 
     A further column takes the place of a field of the same name: records have each name once, and the last counts.
+    Columns in `distinct` take no place; a field of their name is an error.
 
     Args:
         chunk: its errors carry the positions of the records that are missing in its rows.
         positions: of all records.
         beside: one row per record.
+        distinct: names that no field may have, in any letter case.
+
+    Raises:
+        ConfigError: a field has one of these names.
     """
+    if distinct:
+        _check_distinct(chunk.batch.schema.names, distinct)
     bad = {error.at.position for error in chunk.errors}
     if bad and beside.num_columns:
         beside = beside.filter(pa.array([str(position) not in bad for position in positions], pa.bool_()))
@@ -181,6 +192,16 @@ def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch)
         at = batch.schema.get_field_index(column_field.name)
         batch = batch.append_column(column_field, column) if at < 0 else batch.set_column(at, column_field, column)
     return replace(chunk, batch=batch)
+
+
+def _check_distinct(fields: Sequence[str], distinct: Collection[str]) -> None:
+    by_folded = {name.casefold(): name for name in distinct}
+    for field_name in fields:
+        if column := by_folded.get(field_name.casefold()):
+            raise ConfigError(
+                f"Records have a field {field_name!r}, and addRecordColumns adds a column {column!r}; give the column"
+                f" another name in addRecordColumns, such as {column} AS source_{column}."
+            )
 
 
 def is_choice(arrow_field: pa.Field) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from gluepot.core.task_events import RETRIED_TASKS, THROTTLED_WRITES
 from gluepot.ops.jvm import JavaHeap
 from gluepot.ops.memory import Role, Usage
 from gluepot.streaming.observe.metric_names import AT_SCRAPE, COUNTED_AT_SCRAPE, PREFIX
@@ -22,6 +23,7 @@ class Moment(Collector):
         usage: returns the use of resources by role; called at each scrape.
         heap: returns the heap of the Java process among the given ones; called at each scrape.
         epoch: gives the time, in seconds since 1970 UTC.
+        events: returns how often events of tasks have happened; called at each scrape.
     """
 
     def __init__(
@@ -31,12 +33,14 @@ class Moment(Collector):
         usage: Callable[[], Mapping[Role, Usage]],
         heap: Callable[[Sequence[int]], JavaHeap | None],
         epoch: Callable[[], float],
+        events: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         self._job = job
         self._queries = queries
         self._usage = usage
         self._heap = heap
         self._epoch = epoch
+        self._events = events
         self._opened_epoch = epoch()
 
     def describe(self) -> Iterator[Metric]:
@@ -57,6 +61,9 @@ class Moment(Collector):
             if one.throttled_reads is not None:
                 families["throttled_reads"].add_metric(labels, one.throttled_reads)
         families["run_start_timestamp_seconds"].add_metric((self._job,), self._opened_epoch)
+        events = self._events()
+        for name in (RETRIED_TASKS, THROTTLED_WRITES):
+            families[name].add_metric((self._job,), events.get(name, 0))
         usage = self._usage()
         for role, used in usage.items():
             families["resident_memory_bytes"].add_metric((self._job, role), used.resident_bytes)

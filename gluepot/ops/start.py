@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -150,6 +151,7 @@ def registered(settings: OpsSettings, parameters: JobParameters, streams: Stream
             lambda: usage_by_role(driver_pid),
             java_heap,
             streams.clock.epoch,
+            _task_events,
         )
     )
     if settings.cloudwatch_names:
@@ -158,6 +160,12 @@ def registered(settings: OpsSettings, parameters: JobParameters, streams: Stream
         streams.watchers.append(names.update)
         streams.check_watchers.append(names.checked)
     return registry
+
+
+def _task_events() -> Mapping[str, int]:
+    """Return the events of tasks; no task has run if the module that runs them is not loaded."""
+    reports = sys.modules.get("gluepot.engine.task_reports")
+    return {} if reports is None else reports.REPORTS.counts()
 
 
 def _configuration(parameters: JobParameters, run: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
+from gluepot.connectors.streams.python_sources import is_registered
 from gluepot.connectors.streams.python_sources import register as register_source
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage
@@ -30,9 +31,11 @@ _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 def register(spark: SparkSession) -> None:
     """Register `spark.read.format("gluepot")` in a session and make the session active."""
-    if register_source(spark, TableDataSource):
-        # Spark 4.1 turns this off by default, and then a reader that accepts filters fails.
+    # Spark 4.1 turns this off by default, and then a reader that accepts filters fails. It is set first, because
+    # another thread of the script reads tables as soon as the source is registered.
+    if not is_registered(spark, TableDataSource):
         spark.conf.set(_PUSHDOWN, "true")
+    register_source(spark, TableDataSource)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ class BatchContext:
         source: what the user knows the batch's stream by.
         on_malformed: what happens to records that cannot be read as rows.
         beside: runs a side task under its name; in a query it raises nothing.
+        distinct: columns of the batch's streams whose names no field of a payload may have.
     """
 
     writer: TableWriter
@@ -56,6 +57,7 @@ class BatchContext:
     source: str = "stream"
     on_malformed: OnMalformed = OnMalformed.KEEP
     beside: Callable[[str, Callable[[], object]], object] = _at_once
+    distinct: tuple[str, ...] = ()
     _kept: list[KeptRecords] = field(default_factory=list)
 
     @property
@@ -146,6 +148,7 @@ def run_known(
         shape.growing,
         context.source_name,
         shape.on_malformed,
+        shape.record_columns,
     )
     batch = BatchFrame(
         frame,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, Self
 
 from pyspark import StorageLevel
@@ -37,6 +38,9 @@ class StreamFrame(ClassicDataFrame):
         source: the source that it reads.
         handover: the folder that its planner watches.
         json_column: the column of JSON texts that fromDF expands; None if the frame has none.
+
+    Attributes:
+        is_used: whether a query has begun to read the stream.
     """
 
     def __new__(cls, *_: Any) -> Self:  # noqa: D102
@@ -48,6 +52,7 @@ class StreamFrame(ClassicDataFrame):
         self.handover = handover
         self.json_column = json_column
         self.extras = tuple(source.shape.added.names)
+        self.is_used = False
 
     def batch(self, spark: SparkSession, ranges: Sequence[SourceRange], rejects_root: str | None = None) -> DataFrame:
         """Return the rows of some ranges of the stream, in the stream's columns, without reading them yet.
@@ -106,6 +111,7 @@ class BatchFrame(ClassicDataFrame):
         self._session = frame.sparkSession
         self._storage_level = storage_level
         self._persisted = False
+        self._making = Lock()  # a function may use the batch in several threads
         self._counted = counted if batch_input.declared is None else None
         self._count_otherwise = count_otherwise
         # The function is never called with an empty batch. But a part of a batch may be empty, and records that cannot
@@ -124,12 +130,13 @@ class BatchFrame(ClassicDataFrame):
     @property
     def _jdf(self) -> Any:
         self.rows_read = True
-        if self._rows is not None:
-            self._frame, self._rows = self._rows(), None
-        if self._storage_level is not None and not self._persisted:
-            self._frame.persist(self._storage_level)
-            self._persisted = True
-        return self._frame._jdf  # noqa: SLF001
+        with self._making:
+            if self._rows is not None:
+                self._frame, self._rows = self._rows(), None
+            if self._storage_level is not None and not self._persisted:
+                self._frame.persist(self._storage_level)
+                self._persisted = True
+            return self._frame._jdf  # noqa: SLF001
 
     @property
     def schema(self) -> Any:

@@ -47,11 +47,18 @@ class Inputs:
 
     def __init__(self, frame: DataFrame, checkpoint: Checkpoint) -> None:
         self._streams: Sequence[StreamFrame] = streams_of(frame)
+        for stream in self._streams:
+            stream.is_used = True
         self._untouched = isinstance(frame, StreamFrame)
         self._checkpoint = checkpoint
 
     def __bool__(self) -> bool:
         return bool(self._streams)
+
+    @property
+    def record_columns(self) -> tuple[str, ...]:
+        """The columns of the sources whose names no field of a payload may have."""
+        return tuple({name for stream in self._streams for name, _ in stream.source.shape.record_columns})
 
     def check(self) -> None:
         """Connect to every source, and make sure that the checkpoint belongs to these streams.

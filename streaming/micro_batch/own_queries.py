@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from gluepot.streaming.micro_batch.frames import opened_streams
 from gluepot.streaming.micro_batch.inputs import streams_of
 
 _CHECKPOINT = "checkpointlocation"
@@ -51,8 +52,10 @@ def _telling(original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     def start(self: Any, *args: Any, **given: Any) -> Any:
         _keep(self, given)
-        if (checkpoint := self.__dict__.get(_KEPT_AS)) is not None:
-            for stream in streams_of(self._df):
+        checkpoint = self.__dict__.get(_KEPT_AS)
+        for stream in streams_of(self._df) if opened_streams else ():
+            stream.is_used = True
+            if checkpoint is not None:
                 stream.handover.begin(checkpoint)
         return original(self, *args, **given)
 

@@ -150,6 +150,18 @@ COUNTED_AT_SCRAPE = (
         "Kinesis only: reads ahead that the service refused because they came too often; they are repeated later.",
     ),
     Metric(
+        "retried_tasks",
+        "Tasks that succeeded after an attempt of them had failed; tasks that Spark runs without our code are not"
+        " counted.",
+        of_job=True,
+    ),
+    Metric(
+        "throttled_writes",
+        "Records that Kinesis, DynamoDB, OpenSearch or MongoDB did not take, by throttling or in an outage, and that"
+        " were sent again; each refusal counts.",
+        of_job=True,
+    ),
+    Metric(
         "cpu_seconds",
         "Processor time by role: driver (Python), jvm, workers; its rate is cores used. Linux only.",
         by=("role",),
@@ -236,7 +248,11 @@ ROWS_COMMITTED = Metric(
 HISTOGRAMS = (
     Distribution("batch_duration_seconds", "Time from the begin of a batch to its commit."),
     Distribution(
-        "batch_phase_seconds", "Time by phase of a batch; phases in tasks are sums over tasks.", by=("phase",)
+        "batch_phase_seconds",
+        "Time by phase of a batch. In tasks, summed over them: fetch, parse, transform, write. In the driver: publish"
+        " (writes become visible), commit (the batch is noted as done, and what only earlier attempts wrote is taken"
+        " back). In Spark: planning (latestOffset, getBatch, queryPlanning), checkpoint (walCommit, commitOffsets).",
+        by=("phase",),
     ),
     Distribution(
         "record_latency_seconds",

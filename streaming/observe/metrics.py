@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -115,6 +116,11 @@ class StreamMetrics:
         self._committed.take(query, stats.rows_in_table)
         self.lag(query, Lag(stats.lag_records, stats.lag_secs))
         self._show_source(stats)
+
+    def phases(self, query: str, phase_secs: Mapping[str, float]) -> None:
+        """Take the phases of a batch that Spark has measured."""
+        for phase, secs in phase_secs.items():
+            self._take("batch_phase_seconds", secs, query, phase)
 
     def lag(self, query: str, lag: Lag) -> None:
         """Show the known lag. An empty `Lag`, from an unreachable broker, changes nothing, so it is not shown as 0."""

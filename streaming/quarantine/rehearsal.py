@@ -56,6 +56,7 @@ class Rehearsal:
             source=context.source,
             on_malformed=context.on_malformed,
             beside=context.beside,
+            distinct=context.distinct,
         )
 
         def rows() -> DataFrame:

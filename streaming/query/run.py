@@ -52,6 +52,7 @@ from gluepot.streaming.query.batch_account import batch_account
 from gluepot.streaming.query.ledger_positions import LedgerPositions
 from gluepot.streaming.query.pausing import rest
 from gluepot.streaming.query.session import ENDLESS, StreamSession
+from gluepot.streaming.query.spark_progress import SparkProgress, name_in_spark
 from gluepot.streaming.query.stopping import stop_on_signals
 from gluepot.streaming.query.throttling import Throttling
 from gluepot.streaming.settings import StreamSettings
@@ -179,6 +180,7 @@ class Query:
         self._ledger_positions = LedgerPositions(name, settings.checkpoint_location, session.clock)
         self._lease: lease.Lease | None = None
         self._origin: Origin | None = None
+        self._progress = SparkProgress()
 
     def run(self) -> None:
         """Run until the job stops the query, a drain is complete, or a batch fails for good.
@@ -286,17 +288,21 @@ class Query:
         if self._journal is not None and self._journal.repeats is not None:
             mend_late_commit(self._checkpoint.storage, self._session.clock)
         self._inputs.begin()
-        query = (
-            self._triggered(self._frame.writeStream.foreachBatch(self._on_batch))
-            .option("checkpointLocation", self._settings.checkpoint_location)
-            .start()
-        )
-        try:
-            return self._wait(query)
-        finally:
-            reach("query.ending")
-            query.stop()
-            self._tell_throttled(anew=True)
+        self._progress.begin()
+        with name_in_spark(self._frame.sparkSession, self._name) as shown:
+            query = (
+                self._triggered(self._frame.writeStream.foreachBatch(self._on_batch))
+                .queryName(shown)
+                .option("checkpointLocation", self._settings.checkpoint_location)
+                .start()
+            )
+            try:
+                return self._wait(query)
+            finally:
+                reach("query.ending")
+                query.stop()
+                self._tell_phases(query)
+                self._tell_throttled(anew=True)
 
     def _triggered(self, writer: DataStreamWriter) -> DataStreamWriter:
         """Set when batches begin. A drain does not wait for windows; of Spark's own sources Spark knows the ends."""
@@ -317,6 +323,7 @@ class Query:
         """
         while True:
             self._tell_throttled()
+            self._tell_phases(query)
             try:
                 if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work
                     self._run.caught_up = self._ends_by_spark()
@@ -381,6 +388,7 @@ class Query:
             raise
         finally:
             self._run.in_function = False
+            self._progress.end(batch_id)
             self._tell(batch_began_epoch=None)
 
     def _one(self, frame: DataFrame, batch_id: int, token: int, positions: list[StreamPositions[Any]]) -> None:
@@ -417,13 +425,16 @@ class Query:
             named(positions).get("stream", "stream"),
             self._session.on_malformed if self._stream is None else self._stream.source.shape.on_malformed,
             self._beside,
+            self._inputs.record_columns,
         )
         writer.begin_attempt()  # needed here too, because the function is not called if all records are dead letters
         filled = self._fill(frame, positions, context)
+        began_commit = clock.monotonic()
         writer.settle()
         reach("batch.settled")
         assert self._journal is not None  # opened with the targets
         self._journal.ended()
+        commit_secs = clock.monotonic() - began_commit
         run.returned = batch_id
         attempts = run.failures + 1
         run.last_positions = positions
@@ -445,7 +456,10 @@ class Query:
         )
         run.last_started_epoch = began_epoch
         if stats is not None:
-            self._report(stats)
+            self._report(stats, commit_secs)
+            if self._stream is not None and stats.rows_in:
+                spark, rows = self._frame.sparkSession, stats.rows_in
+                self._beside("spark_progress", lambda: self._progress.read(spark, query_id, rows))
 
     def _begin_again(self, query_id: str, batch_id: int) -> None:
         """Note in the journal if a batch runs again that Spark may have been about to commit.
@@ -628,9 +642,10 @@ class Query:
         if self._session.stop.is_set():
             raise StopBetweenBatches
 
-    def _report(self, stats: BatchStats) -> None:
+    def _report(self, stats: BatchStats, commit_secs: float) -> None:
         if (metrics := self._session.metrics) is not None:
             self._beside("metrics", lambda: metrics.observe(stats))
+            self._beside("metrics", lambda: metrics.phases(self._name, {"commit": commit_secs}))
             self._beside("capacity", lambda: metrics.capacity(capacity_of(self._frame.sparkSession)))
         for watch in self._session.watchers:
             self._beside(name_of(watch), partial(watch, stats))
@@ -687,6 +702,10 @@ class Query:
 
     def _tell_throttled(self, *, anew: bool = False) -> None:
         self._beside("throttled_reads", lambda: self._tell(throttled_reads=self._throttling.look(anew=anew)))
+
+    def _tell_phases(self, query: StreamingQuery) -> None:
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: metrics.phases(self._name, self._progress.phases(query)))
 
     def _tell_groups(self, positions: Sequence[StreamPositions[Any]]) -> None:
         """Commit the ends of a published batch to consumer groups; a group must never be ahead of the table."""

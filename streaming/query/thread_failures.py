@@ -9,11 +9,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from gluepot.core.errors import PermanentError
 from gluepot.core.logging import get_logger
 
 log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A stream that the script has opened; `in_thread` if another thread than the script's own did."""
+
+    stream: str
+    is_used: Callable[[], bool]
+    in_thread: bool
 
 
 class ThreadFailures:
@@ -24,6 +34,17 @@ class ThreadFailures:
         self._failures: dict[str, BaseException] = {}
         self._asking: set[threading.Thread] = set()
         self._changing = threading.Lock()
+        self._opened: list[_Opened] = []
+
+    def opened(self, stream: str, is_used: Callable[[], bool]) -> None:
+        """Note a stream that this thread has opened.
+
+        Args:
+            stream: names it.
+            is_used: tells whether a query, or a sample, has begun to read it.
+        """
+        with self._changing:
+            self._opened.append(_Opened(stream, is_used, threading.current_thread() is not self._main))
 
     @contextmanager
     def watched(self, stream: str) -> Iterator[None]:
@@ -70,10 +91,22 @@ class ThreadFailures:
     def raise_first(self) -> None:
         """End the job if a stream did not run.
 
+        A thread of a pool may fail after it has opened a stream and before it reads it, for example because a column
+        is misspelt, and nobody may ask for the error. A script without such threads may open a stream only to see its
+        columns.
+
         Raises:
             PermanentError: a thread asked for a stream that did not run.
         """
-        for stream, error in self._failures.items():
+        for stream, error in list(self._failures.items()):
             raise PermanentError(
                 f"A thread asked for a stream that did not run to its end ({stream}): {type(error).__name__}: {error}"
             ) from error
+        for unused in [one for one in self._opened if not one.is_used()]:
+            if unused.in_thread or self._asking:
+                raise PermanentError(
+                    f"The script opened a stream and never read it ({unused.stream}); if a thread failed between the"
+                    " two, ask for its result, for example with future.result(). If the stream is not needed, do not"
+                    " open it."
+                )
+            log.warning("stream_never_read", stream=unused.stream)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 
 from sqlalchemy import Engine
 
@@ -17,6 +18,7 @@ HEAD = "0002"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _PART = Part(NAME, VARIABLE, HEAD, MIGRATIONS, VERSION_TABLE)
 _opened: dict[str, Engine] = {}
+_opening = Lock()
 
 
 def shared_engine(url: str) -> Engine:
@@ -27,6 +29,7 @@ def shared_engine(url: str) -> Engine:
         TransientError: the database cannot be reached.
         CheckpointError: a newer Gluepot wrote it.
     """
-    if url not in _opened:
-        _opened[url] = open_engine(url, _PART)
-    return _opened[url]
+    with _opening:
+        if url not in _opened:
+            _opened[url] = open_engine(url, _PART)
+        return _opened[url]

@@ -89,6 +89,13 @@ def test_an_error_of_strict_casts_names_the_option_for_scripts_of_older_versions
     assert with_hint("AnalysisException", "[UNRESOLVED_COLUMN] ...") == "AnalysisException"
 
 
+def test_a_column_of_a_streams_records_that_is_not_there_comes_with_the_option_that_adds_it():
+    text = "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `topic` cannot be resolved. Did you mean [`id`]?"
+
+    assert with_hint("AnalysisException", text).endswith('add "addRecordColumns": "topic" to its options.')
+    assert with_hint("AnalysisException", text.replace("`topic`", "`total`")) == "AnalysisException"
+
+
 def test_a_call_into_a_jvm_that_has_ended_says_so():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -35,6 +35,7 @@ def value(status, clock):
             lambda: {"jvm": Usage(1, 4_096, 2.5, (7,))},
             lambda pids: HEAPS[tuple(pids)],
             clock.epoch,
+            lambda: {"throttled_writes": 3},
         )
     )
 
@@ -99,3 +100,7 @@ def test_every_number_of_the_moment_is_there(value):
     assert {family.name for family in value.registry.collect()} == {
         f"gluepot_{one.name}" for one in (*AT_SCRAPE, *COUNTED_AT_SCRAPE)
     }
+
+
+def test_events_of_tasks_are_counted_from_zero(value):
+    assert (value("throttled_writes_total"), value("retried_tasks_total")) == (3, 0)

@@ -79,3 +79,25 @@ def test_a_thread_without_a_stream_is_the_scripts_own_business(failures):
 
     assert (stopped, threading.excepthook) == ([], before)
     failures.raise_first()
+
+
+def test_a_stream_that_a_thread_opened_and_nobody_read_ends_the_job(failures, pool):
+    pool.submit(failures.opened, "kafka orders", lambda: False).result()
+
+    with pytest.raises(PermanentError, match=r"opened a stream and never read it \(kafka orders\)"):
+        failures.raise_first()
+
+
+def test_a_stream_of_the_script_that_a_thread_should_have_read_ends_the_job(failures, pool):
+    failures.opened("kafka orders", lambda: False)
+    failures.opened("kafka clicks", lambda: True)
+    pool.submit(works, failures, "kafka clicks").result()
+
+    with pytest.raises(PermanentError, match="kafka orders"):
+        failures.raise_first()
+
+
+def test_a_script_without_threads_may_open_a_stream_for_a_look(failures):
+    failures.opened("kafka orders", lambda: False)
+
+    failures.raise_first()

@@ -220,6 +220,7 @@ class ManifestPart:
         rows_put: how many of them are in a store of documents, and hence in no file.
         rows_dropped: records that steps such as Filter left out.
         rejected_in_read: how many of the rejected records could not be read as rows; the others failed later.
+        rejected_as_rows: how many of those that could not be read became rows again, by `errorsAsDynamicFrame`.
         kept_aside: rejected records that are in no file of the write, and that the batch keeps elsewhere.
         left_out_in_read: records that could not be read as rows and are not kept, because the job says so.
         bytes_in: payload bytes read.
@@ -260,6 +261,7 @@ class ManifestPart:
     misfits: Mapping[str, int] = field(default_factory=dict)
     missing: MissingFields | None = None
     rows_put: int = 0
+    rejected_as_rows: int = 0
     rows_digest: int | None = None
     keys_digest: int | None = None
 

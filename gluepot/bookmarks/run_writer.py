@@ -86,6 +86,9 @@ class RunWriters:
 
     def finish(self) -> None:
         """Do what had to wait until all writes of the process were made; see `TableWriter.finish`."""
+        for scope in dict.fromkeys((jobrun.SCRIPT, jobrun.scope())):
+            if READINGS.unkept(scope):  # the script may not have written anything
+                self.current().keep_rejected(scope)
         for one in self._all():
             one.finish()
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 
+from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.engine.account import Reading, SourceName
 
 NOTHING = Reading()
@@ -22,6 +23,9 @@ _Task = tuple[SourceName | None, int, int]
 """The source, the number of the read, and the task. Inputs that are not sources share the key `_OTHERS`."""
 _OTHERS: _Task = (None, 0, 0)
 _Counts = dict[_Task, Reading]
+
+Keep = Callable[[RejectsOfFrame], None]
+"""Reads a source again and stores its rejected records."""
 
 Count = Callable[[int, Reading], None]
 """Takes the ordinal of a task and what it has read. A task calls it once, at its end."""
@@ -66,6 +70,7 @@ class Readings:
         self._in_driver: _Counts = {}
         self._accumulators: dict[SparkContext, Accumulator[_Counts]] = {}
         self._forgotten = NOTHING
+        self._keepers: dict[SourceName, Keep] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -90,6 +95,28 @@ class Readings:
                 self._accumulators[context] = context.accumulator({}, _CountsParam())
             return _TaskCounter(self._accumulators[context], source, next(self._numbers))
 
+    def keeps_nothing(self, source: SourceName | None, keep: Keep) -> None:
+        """Note that a source is read without storing its rejected records, as `count()` and `show()` do.
+
+        Args:
+            source: the source.
+            keep: reads it again; used at the end of the scope, unless another read has stored these records.
+        """
+        if source is not None:
+            with self._lock:
+                self._keepers[source] = keep
+
+    def unkept(self, scope: str) -> Sequence[Keep]:
+        """Return what must be called so that all rejected records of a scope are stored."""
+        of_sources: defaultdict[SourceName, list[Reading]] = defaultdict(list)
+        for (source, _), reading in self._of_readings(scope).items():
+            of_sources[source].append(reading)
+        return [
+            keep
+            for source, keep in list(self._keepers.items())
+            if source in of_sources and max(of_sources[source]).rejected > max(one.kept for one in of_sources[source])
+        ]
+
     def records_and_bytes(self) -> tuple[int, int]:
         """Return how many records were read, and the size of their payloads; each reading counts."""
         with self._lock:
@@ -98,14 +125,8 @@ class Readings:
 
     def of_scope(self, scope: str) -> Mapping[str, Reading]:
         """Return what was read in a scope, by label. Of the readings of one source, the largest counts."""
-        of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)
-        with self._lock:
-            for counts in self._all():
-                for (source, number, _), reading in list(counts.items()):
-                    if source is not None and source.scope == scope:
-                        of_readings[source, number] += reading
         largest: dict[SourceName, Reading] = {}
-        for (source, _), reading in of_readings.items():
+        for (source, _), reading in self._of_readings(scope).items():
             largest[source] = max(largest.get(source, NOTHING), reading)
         by_label: dict[str, Reading] = {}
         for source, reading in sorted(largest.items()):
@@ -124,6 +145,17 @@ class Readings:
             for counts in self._all():
                 for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
                     self._forgotten += counts.pop(task)
+            for source in [one for one in self._keepers if one.scope == scope]:
+                del self._keepers[source]
+
+    def _of_readings(self, scope: str) -> Mapping[tuple[SourceName, int], Reading]:
+        of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)
+        with self._lock:
+            for counts in self._all():
+                for (source, number, _), reading in list(counts.items()):
+                    if source is not None and source.scope == scope:
+                        of_readings[source, number] += reading
+        return of_readings
 
     def _all(self) -> list[_Counts]:
         return [self._in_driver, *(one.value for one in self._accumulators.values())]

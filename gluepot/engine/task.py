@@ -54,6 +54,7 @@ class Tally:
     rows_in: int = 0
     delivered: int = 0
     rejected: int = 0
+    rejected_as_rows: int = 0
     left_out: int = 0
     rows_dropped: int = 0
     bytes_in: int = 0
@@ -64,10 +65,14 @@ class Tally:
     misfits: Counter[str] = field(default_factory=Counter)
     missing: MissingFields | None = None
 
-    @property
-    def reading(self) -> Reading:
-        """What the task has read of its source."""
-        return Reading(self.rows_in, self.delivered, self.rejected, self.left_out, self.bytes_in)
+    def reading(self, *, keeps: bool) -> Reading:
+        """Return what the task has read of its source.
+
+        Args:
+            keeps: whether it has stored the rejected records.
+        """
+        kept = self.rejected if keeps else 0
+        return Reading(self.rows_in, self.delivered, self.rejected, self.left_out, self.bytes_in, kept)
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
         """Pass items on, and add the time that their producer took to a phase."""
@@ -307,6 +312,8 @@ def through(
         tally.delivered += chunk.batch.num_rows
         done = _noted_steps(steps, chunk, tally) if noting else run_steps(steps, chunk)
         tally.rows_dropped += _records(chunk) - _records(done)
+        if chunk.errors:  # `ErrorRows` makes rows of them
+            tally.rejected_as_rows += _malformed(chunk) - _malformed(done)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield done
 
@@ -314,7 +321,7 @@ def through(
 def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:
     """Count the records that could not be read as rows; return the chunk with those that are kept."""
     of_steps = [error for error in chunk.errors if error.callsite is not None]
-    malformed = len(chunk.errors) - len(of_steps)
+    malformed = _malformed(chunk)
     if malformed and on_malformed is OnMalformed.FAIL:
         raise malformed_error(next(error for error in chunk.errors if error.callsite is None))
     if on_malformed is OnMalformed.DROP:
@@ -322,6 +329,11 @@ def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:
         return replace(chunk, errors=of_steps)
     tally.rejected += malformed
     return chunk
+
+
+def _malformed(chunk: Chunk) -> int:
+    """Return how many records of a chunk could not be read as rows; the other errors are of steps."""
+    return sum(error.callsite is None for error in chunk.errors)
 
 
 def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
@@ -403,6 +415,7 @@ def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
         rows_in=tally.rows_in,
         rows_dropped=tally.rows_dropped,
         rejected_in_read=tally.rejected,
+        rejected_as_rows=tally.rejected_as_rows,
         left_out_in_read=tally.left_out,
         bytes_in=tally.bytes_in,
         phase_secs=dict(tally.phase_secs),

@@ -248,7 +248,14 @@ class TableWriter:
         """Do what has to wait until all writes were made. If that fails, the batch or run fails."""
         while self._at_end:
             self._at_end.pop(0)()
+        self.keep_rejected(self.scope)
         self.rejects.count(self.totals)
+
+    def keep_rejected(self, scope: str) -> None:
+        """Store the rejected records of sources that the script has only counted or shown."""
+        if self.rejects.root is not None:
+            for keep in READINGS.unkept(scope):
+                keep(self.rejects.of_frame())
 
     def next_name(self, base: str) -> str:
         """Return a name that this batch or run has not used yet, and that a repetition of it uses again."""

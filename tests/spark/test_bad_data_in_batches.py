@@ -23,6 +23,7 @@ from gluepot.core.errors import PermanentError
 from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.storage import open_storage
 from gluepot.engine.account import Account, Reading, Writes
+from gluepot.engine.readings import READINGS
 from gluepot.streaming.query import session
 from gluepot.tables.verify import verify
 
@@ -30,6 +31,7 @@ from gluepot.tables.verify import verify
 @pytest.fixture
 def writers(monkeypatch, tmp_path):
     fresh = RunWriters()
+    READINGS.forget(jobrun.SCRIPT)
     monkeypatch.setattr("awsglue.writing.WRITERS", fresh)
     monkeypatch.setattr("awsglue.job.WRITERS", fresh)
     monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
@@ -311,3 +313,47 @@ def test_a_strict_job_ends_before_it_publishes_what_looks_like_a_mistake(job, re
 
 def verified(table):
     return list(verify(open_storage(table), None).findings)
+
+
+@pytest.mark.parametrize("use", [
+    lambda frame: frame.count(),
+    lambda frame: frame.show(1),
+    lambda frame: frame.errorsCount(),
+    lambda frame: frame.schema(),
+    lambda frame: frame.toDF().columns,
+    lambda frame: Filter.apply(frame=frame, f=lambda row: row["id"] > 4).count(),
+])  # fmt: skip
+@pytest.mark.parametrize("bookmarks", [True, False])
+def test_records_of_a_frame_that_is_never_written_are_kept_once(job, read, write, writers, tmp_path, use, bookmarks):
+    run = job(bookmarks=bookmarks)
+    use(read(put(tmp_path / "in", "a.json", MIXED), ctx="orders"))
+    run.commit()
+
+    assert kept(tmp_path / "state/rejects/copy") == BROKEN
+    assert writers.account().sources["orders"].rejected == sum(writers.rejected().by_reason.values()) == 2
+
+
+def test_a_frame_that_is_counted_and_written_is_read_twice_and_not_once_more(job, read, write, writers, tmp_path):
+    run = job()
+    frame = read(put(tmp_path / "in", "a.json", MIXED))
+    frame.count()
+    write(frame)
+    read_before = READINGS.records_and_bytes()[0]
+    run.commit()
+
+    assert READINGS.records_and_bytes()[0] == read_before
+    assert not (tmp_path / "state/rejects").exists()
+
+
+def test_error_records_that_are_written_as_rows_arrive_and_are_written(job, read, write, writers, tmp_path):
+    put(tmp_path / "in", "a.json", MIXED)
+    for _ in range(2):
+        job()
+        write(read(tmp_path / "in", ctx="orders").errorsAsDynamicFrame())
+        jobrun.end("the attempt dies")
+
+    assert writers.account().to_plain() == {
+        "sources": {"orders": {"read": 22, "delivered": 20, "rejected": 2, "left_out": 0}},
+        "writes": {"arrived": 4, "written": 2, "refused": 0, "skipped": 2},
+    }
+    assert verified(str(tmp_path / "out")) == []

@@ -10,10 +10,12 @@ from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss, PermanentError
 from gluepot.core.on_malformed import OnMalformed
+from gluepot.engine.account import Reading
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
 from gluepot.frames.chunk import CallSite, Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
+from gluepot.frames.transforms import ErrorRows
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
@@ -47,7 +49,17 @@ def test_records_that_cannot_be_read_are_told_from_those_that_fail_later():
 
     list(through([Chunk(ROWS, [ERROR, FAILED])], [], tally))
 
-    assert (tally.reading.delivered, tally.reading.rejected) == (1, 1)
+    assert tally.reading(keeps=False) == Reading(3, 1, 1)
+    assert tally.reading(keeps=True) == Reading(3, 1, 1, kept=1)
+    assert tally.rejected_as_rows == 0
+
+
+def test_records_that_could_not_be_read_and_are_rows_of_an_error_frame_are_counted():
+    tally = Tally(rows_in=3)
+
+    list(through([Chunk(ROWS, [ERROR, FAILED])], [ErrorRows()], tally))
+
+    assert (tally.rejected, tally.rejected_as_rows, tally.rows_dropped) == (1, 1, 1)
 
 
 def test_records_that_cannot_be_read_are_dropped_and_counted_if_the_job_says_so():

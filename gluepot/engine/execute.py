@@ -482,9 +482,16 @@ def _run(
     One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
     with native.computed(spark, pipeline) as given:
-        if counted and not keeps and not isinstance(given, PackedInput):
-            READINGS.keeps_nothing(given.name, partial(keep_rejected, spark, given))
-        return _run_over(spark, given, pipeline.steps, body, in_order=in_order, counted=counted, keeps=keeps)
+        name = None if isinstance(given, PackedInput) else given.name
+        if counted and not keeps and name is not None:
+            READINGS.keeps_nothing(name, partial(keep_rejected, spark, given))
+        is_whole = False
+        try:
+            results = _run_over(spark, given, pipeline.steps, body, in_order=in_order, counted=counted, keeps=keeps)
+            is_whole = True
+        finally:
+            READINGS.ended(name, is_whole=is_whole)
+        return results
 
 
 def _run_over(

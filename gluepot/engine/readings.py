@@ -12,6 +12,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 
@@ -71,6 +72,8 @@ class Readings:
         self._accumulators: dict[SparkContext, Accumulator[_Counts]] = {}
         self._forgotten = NOTHING
         self._keepers: dict[SourceName, Keep] = {}
+        self._bookmarks: dict[SourceName, str] = {}
+        self._ends: dict[SourceName, bool] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -94,6 +97,34 @@ class Readings:
             if context not in self._accumulators:
                 self._accumulators[context] = context.accumulator({}, _CountsParam())
             return _TaskCounter(self._accumulators[context], source, next(self._numbers))
+
+    def has_bookmark(self, source: SourceName, bookmark: str) -> None:
+        """Note the name of the bookmark that will say that a source was read."""
+        with self._lock:
+            self._bookmarks[source] = bookmark
+
+    def ended(self, source: SourceName | None, *, is_whole: bool) -> None:
+        """Note that a read of a source has ended, and whether it has succeeded."""
+        if source is not None:
+            with self._lock:
+                self._ends[source] = is_whole or self._ends.get(source, False)
+
+    def failed(self, scope: str) -> Sequence[str]:
+        """Return the bookmarks of the sources of a scope of which every read has failed."""
+        return [
+            bookmark
+            for source, bookmark in self._bookmarks.items()
+            if source.scope == scope and self._ends.get(source) is False
+        ]
+
+    def unused(self, scope: str) -> Sequence[str]:
+        """Return the bookmarks of the sources of a scope that nothing has read."""
+        counted = {source for source, _ in self._of_readings(scope)}
+        return [
+            bookmark
+            for source, bookmark in self._bookmarks.items()
+            if source.scope == scope and source not in self._ends and source not in counted
+        ]
 
     def keeps_nothing(self, source: SourceName | None, keep: Keep) -> None:
         """Note that a source is read without storing its rejected records, as `count()` and `show()` do.
@@ -145,8 +176,10 @@ class Readings:
             for counts in self._all():
                 for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
                     self._forgotten += counts.pop(task)
-            for source in [one for one in self._keepers if one.scope == scope]:
-                del self._keepers[source]
+            of_sources: tuple[dict[SourceName, Any], ...] = (self._keepers, self._bookmarks, self._ends)
+            for notes in of_sources:
+                for source in [one for one in notes if one.scope == scope]:
+                    del notes[source]
 
     def _of_readings(self, scope: str) -> Mapping[tuple[SourceName, int], Reading]:
         of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)

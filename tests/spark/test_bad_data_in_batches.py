@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections import Counter
@@ -357,3 +358,34 @@ def test_error_records_that_are_written_as_rows_arrive_and_are_written(job, read
         "writes": {"arrived": 4, "written": 2, "refused": 0, "skipped": 2},
     }
     assert verified(str(tmp_path / "out")) == []
+
+
+def test_a_bookmark_does_not_move_past_files_of_which_every_read_failed(job, read, write, said, tmp_path):
+    put(tmp_path / "in", "a.json", MIXED)
+    (tmp_path / "in/b.json.gz").write_bytes(gzip.compress(b'{"id": 1}\n' * 90)[:-9])
+    put(tmp_path / "other", "a.json", MIXED)
+    for _ in range(2):
+        run = job()
+        with pytest.raises(PermanentError, match="damaged"):
+            write(read(tmp_path / "in", ctx="orders"))
+        read(tmp_path / "other", ctx="other").count()
+        run.commit()
+
+        assert said()["bookmark_not_moved"]["ctx"] == "orders"
+
+    (tmp_path / "in/b.json.gz").unlink()
+    run = job()
+    frame = read(tmp_path / "in", ctx="orders")
+    assert (frame.count(), read(tmp_path / "other", ctx="other").count()) == (20, 0)
+    run.commit()
+    assert "bookmark_not_moved" not in said()
+
+
+def test_a_source_that_the_script_does_not_use_is_named(job, read, said, tmp_path):
+    put(tmp_path / "in", "a.json", MIXED)
+    for events in ({"source_not_used"}, set()):
+        run = job()
+        read(tmp_path / "in", ctx="orders")
+        run.commit()
+
+        assert said().keys() & {"source_not_used"} == events

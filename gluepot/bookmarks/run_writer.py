@@ -84,13 +84,14 @@ class RunWriters:
         writer.given = Given(digest=marks.input_digest)
         return writer
 
-    def finish(self) -> None:
+    def finish(self, *, is_strict: bool = False) -> None:
         """Do what had to wait until all writes of the process were made; see `TableWriter.finish`."""
         for scope in dict.fromkeys((jobrun.SCRIPT, jobrun.scope())):
             if READINGS.unkept(scope):  # the script may not have written anything
                 self.current().keep_rejected(scope)
         for one in self._all():
-            one.finish()
+            one.judge_frames(jobrun.SCRIPT)
+            one.finish(is_strict=is_strict)
 
     def outputs(self) -> Sequence[Output]:
         """Return the outputs of all writes, without records that were sent to streams."""

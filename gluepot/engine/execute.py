@@ -28,6 +28,7 @@ from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
 from gluepot.engine.account import Reading, SourceName
+from gluepot.engine.missing_notes import NOTES, Note, no_note
 from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.readings import READINGS, Count, no_count
@@ -36,6 +37,7 @@ from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
 from gluepot.frames.transforms import Step, run_steps
+from gluepot.frames.transforms.sought import seeking
 from gluepot.quality.measures import Measure, Measured
 from gluepot.quality.measures import measure as measure_batch
 
@@ -404,6 +406,10 @@ def through_spark(
             given = task.projected(whole, steps)
             loads, count = task_loads(spark, given), READINGS.in_tasks(spark.sparkContext, given.name)
             count_other = READINGS.in_tasks(spark.sparkContext, None)
+            name: SourceName | None = whole.name
+            note: Note = no_note
+            if name is not None and any(seeking(step) is not None for step in steps):
+                note = NOTES.in_tasks(spark.sparkContext, name, len(loads), partial(task.source_names, whole))
             if not keeps:
                 READINGS.keeps_nothing(whole.name, partial(keep_rejected, spark, whole))
 
@@ -413,6 +419,8 @@ def through_spark(
                 chunks = task.load_chunks(given, [one for ordinal in ordinals for one in loads[ordinal]], tally)
                 try:
                     yield from body(task.through(chunks, steps, tally, whole.on_malformed))
+                    for ordinal in ordinals:
+                        note(ordinal, tally.missing)
                 finally:
                     for ordinal in ordinals:  # one for each partition, which Spark counts as a record
                         count(ordinal, tally.reading(keeps=keeps))

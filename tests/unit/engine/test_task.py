@@ -15,7 +15,7 @@ from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
 from gluepot.frames.chunk import CallSite, Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
-from gluepot.frames.transforms import ErrorRows
+from gluepot.frames.transforms import ApplyMapping, ErrorRows, RenameField, SelectFields, Stage
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
@@ -230,3 +230,35 @@ def test_a_stream_learns_from_the_documents_of_its_own_batch_only(column, sticky
     list(frame_chunks([pa.RecordBatch.from_pydict({"j": ['{"a": 1}']})], column, tally, sticky))
 
     assert (tally.source_schema and tally.source_schema.names) == learned
+
+
+def rows(**columns):
+    return Chunk(pa.RecordBatch.from_pydict(columns))
+
+
+@pytest.mark.parametrize("step", [
+    ApplyMapping([("name", "nom"), ("price", "price")]),
+    SelectFields(["name", "price"]),
+    Stage(SelectFields(["name", "price"]), CallSite("job.py")),
+    RenameField("name", "nom"),
+])  # fmt: skip
+def test_fields_that_have_no_value_in_any_chunk_are_noted(step):
+    absent, null = rows(id=[1, 2], price=[1.5, 2.5]), rows(nmae=["a", "b"], name=pa.nulls(2), price=[1.5, None])
+    tally = Tally()
+    list(through([absent, null, rows(name=[])], [step], tally))
+
+    seen = tally.missing
+    assert (seen.wanted, seen.null, seen.rows) == ({"name"}, {"name"}, 4)
+    assert seen.names - {"price"} == {"id", "nmae"}
+
+    list(through([rows(name=["x", None])], [step], tally))
+    assert tally.missing.wanted == set()
+
+
+def test_each_step_asks_for_fields_of_its_own():
+    tally = Tally()
+    list(
+        through([rows(id=[1], nmae=["a"])], [ApplyMapping([("nmae", "name"), ("x", "y")]), SelectFields(["id"])], tally)
+    )
+
+    assert tally.missing.wanted == {"x", "id"}

@@ -36,6 +36,11 @@ class RunWriter(TableWriter):
     # A script may remove the folder of a table between two writes. It makes few writes, so a request for each is cheap.
     looks_again = True
 
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that end with the batch or run."""
+        return (self.scope, *_scopes())
+
     def _append_rows(
         self,
         frame: DataFrame,
@@ -86,11 +91,9 @@ class RunWriters:
 
     def finish(self, *, is_strict: bool = False) -> None:
         """Do what had to wait until all writes of the process were made; see `TableWriter.finish`."""
-        for scope in dict.fromkeys((jobrun.SCRIPT, jobrun.scope())):
-            if READINGS.unkept(scope):  # the script may not have written anything
-                self.current().keep_rejected(scope)
+        if any(READINGS.unkept(scope) or READINGS.nothing_found(scope) for scope in _scopes()):
+            self.current()  # the script may not have written anything
         for one in self._all():
-            one.judge_frames(jobrun.SCRIPT)
             one.finish(is_strict=is_strict)
 
     def outputs(self) -> Sequence[Output]:
@@ -113,6 +116,11 @@ class RunWriters:
 
     def _all(self) -> Sequence[RunWriter]:
         return [*([] if self._plain is None else [self._plain]), *self._of_runs.values()]
+
+
+def _scopes() -> Sequence[str]:
+    """Return the scopes of the reads of the script."""
+    return (jobrun.SCRIPT, jobrun.scope())
 
 
 def _without_bookmarks(run: JobRun | None) -> RunWriter:

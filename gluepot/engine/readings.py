@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +74,7 @@ class Readings:
         self._keepers: dict[SourceName, Keep] = {}
         self._bookmarks: dict[SourceName, str] = {}
         self._ends: dict[SourceName, bool] = {}
+        self._found_by: dict[SourceName, str] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -102,6 +103,23 @@ class Readings:
         """Note the name of the bookmark that will say that a source was read."""
         with self._lock:
             self._bookmarks[source] = bookmark
+
+    def found_by(self, source: SourceName, option: str) -> None:
+        """Note the option by which records are found in the files of a source; empty if all text is records."""
+        if option:
+            with self._lock:
+                self._found_by[source] = option
+
+    def nothing_found(self, scope: str) -> Sequence[tuple[str, str]]:
+        """Return the sources of a scope that were read as a whole and have no record, with their options."""
+        counted: Counter[SourceName] = Counter()
+        for (source, _), reading in self._of_readings(scope).items():
+            counted[source] += reading.delivered
+        return [
+            (source.label, option)
+            for source, option in self._found_by.items()
+            if source.scope == scope and self._ends.get(source) and not counted[source]
+        ]
 
     def ended(self, source: SourceName | None, *, is_whole: bool) -> None:
         """Note that a read of a source has ended, and whether it has succeeded."""
@@ -176,7 +194,7 @@ class Readings:
             for counts in self._all():
                 for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
                     self._forgotten += counts.pop(task)
-            of_sources: tuple[dict[SourceName, Any], ...] = (self._keepers, self._bookmarks, self._ends)
+            of_sources: tuple[dict[SourceName, Any], ...] = (self._keepers, self._bookmarks, self._ends, self._found_by)
             for notes in of_sources:
                 for source in [one for one in notes if one.scope == scope]:
                     del notes[source]

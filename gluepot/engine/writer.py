@@ -225,6 +225,11 @@ class TableWriter:
         """The scope of the reads of the batch in `READINGS`."""
         return f"{self.by.query_id}/{self.by.batch_id}"
 
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that end with the batch or run."""
+        return (self.scope,)
+
     def begin_attempt(self) -> None:
         """Begin an attempt of the batch, and forget what an earlier one has left for its end.
 
@@ -256,8 +261,9 @@ class TableWriter:
         """
         while self._at_end:
             self._at_end.pop(0)()
-        self.keep_rejected(self.scope)
-        self.judge_frames(self.scope)
+        for scope in dict.fromkeys(self.scopes):
+            self.keep_rejected(scope)
+            self.judge_sources(scope)
         self.rejects.count(self.totals)
         for one in self._suspicions if is_strict else ():
             raise SuspiciousData(
@@ -265,8 +271,11 @@ class TableWriter:
                 " a warning."
             )
 
-    def judge_frames(self, scope: str) -> None:
-        """Warn of fields without values that the steps of DataFrames have asked for, once for each source."""
+    def judge_sources(self, scope: str) -> None:
+        """Warn of files without records, and of fields without values in DataFrames, once for each source."""
+        for source, option in READINGS.nothing_found(scope):
+            hint = f"check {option}; the files may also be empty lists"
+            self._warn_once(Suspicion("no_records_found", option, hint), f"source {source}", source=source)
         for frame in NOTES.take(scope):
             for one in missing_fields(frame.of_tasks, frame.names):
                 self._warn_once(one, f"source {frame.source}", source=frame.source)

@@ -13,77 +13,16 @@ import pytest
 from pyspark.sql import Row
 
 from awsglue import DynamicFrame
-from awsglue.job import Job
-from awsglue.transforms import ApplyMapping, Filter, SelectFields
+from awsglue.transforms import ApplyMapping, Filter
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import ledger_url, open_ledger
-from gluepot.bookmarks.run_writer import RunWriters
-from gluepot.core import logging
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import PermanentError
 from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.storage import open_storage
 from gluepot.engine.account import Account, Reading, Writes
 from gluepot.engine.readings import READINGS
-from gluepot.streaming.query import session
 from gluepot.tables.verify import verify
-
-
-@pytest.fixture
-def writers(monkeypatch, tmp_path):
-    fresh = RunWriters()
-    READINGS.forget(jobrun.SCRIPT)
-    monkeypatch.setattr("awsglue.writing.WRITERS", fresh)
-    monkeypatch.setattr("awsglue.job.WRITERS", fresh)
-    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
-    monkeypatch.delenv("GLUEPOT_LEDGER", raising=False)
-    yield fresh
-    jobrun.end("the test ended")
-
-
-@pytest.fixture
-def job(glue_context, writers):
-    def begin(name="copy", bookmarks=True, **arguments):
-        made = Job(glue_context)
-        option = {"job_bookmark_option": "job-bookmark-enable"} if bookmarks else {}
-        made.init(name, {"JOB_NAME": name, **option, **arguments})
-        return made
-
-    return begin
-
-
-@pytest.fixture
-def read(glue_context):
-    def read(folder, form="json", ctx="source", **format_options):
-        return glue_context.create_dynamic_frame.from_options(
-            "s3", {"paths": [str(folder)]}, format=form, format_options=format_options, transformation_ctx=ctx
-        )
-
-    return read
-
-
-@pytest.fixture
-def write(glue_context, tmp_path):
-    def write(frame, **options):
-        given = {"path": str(tmp_path / "out"), **options}
-        glue_context.write_dynamic_frame.from_options(
-            frame, "s3", given, format="glueparquet", transformation_ctx="sink"
-        )
-
-    return write
-
-
-@pytest.fixture
-def said(capsys):
-    """The warnings since the last call, by event."""
-    logging.configure(json=True)
-    capsys.readouterr()
-
-    def said():
-        lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
-        return {one["msg"]: one for one in map(json.loads, lines) if one.get("level") == "warning"}
-
-    return said
 
 
 def put(folder: Path, name: str, text: str) -> Path:
@@ -266,15 +205,6 @@ def test_a_run_that_reads_nothing_has_an_account_too(job, read, tmp_path):
     assert accounts("copy")[0].writes == Writes()
 
 
-@pytest.fixture
-def setting(monkeypatch):
-    def setting(**values):
-        for name, value in values.items():
-            monkeypatch.setattr(session.current(), name, value)
-
-    return setting
-
-
 @pytest.mark.parametrize("through_rows", [True, False])
 def test_malformed_records_are_dropped_and_counted_if_the_job_says_so(
     job, read, write, writers, setting, glue_context, tmp_path, through_rows
@@ -389,88 +319,3 @@ def test_a_source_that_the_script_does_not_use_is_named(job, read, said, tmp_pat
         run.commit()
 
         assert said().keys() & {"source_not_used"} == events
-
-
-NEAR = "".join(json.dumps({"id": n, "contry": "DE", "country": None}) + "\n" for n in range(20))
-ASKED = [("id", "int", "id", "int"), ("country", "string", "country", "string")]
-
-
-def written(frame, glue_context, write):
-    write(frame)
-
-
-def through_a_dataframe(frame, glue_context, write):
-    frame.toDF().count()
-
-
-def through_sql(frame, glue_context, write):
-    frame.toDF().createOrReplaceTempView("orders")
-    glue_context.spark_session.sql("SELECT country FROM orders").collect()
-
-
-@pytest.mark.parametrize("use", [written, through_a_dataframe, through_sql])
-@pytest.mark.parametrize(("text", "event"), [
-    (NEAR, "field_without_values"),
-    (NEAR.replace(', "country": null', ""), "field_not_found"),
-])  # fmt: skip
-def test_a_field_without_values_is_named_once_with_the_near_one(
-    job, read, write, said, glue_context, tmp_path, use, text, event
-):
-    run = job()
-    frame = ApplyMapping.apply(frame=read(put(tmp_path / "in", "a.json", text), ctx="orders"), mappings=ASKED)
-    for _ in range(2):
-        use(frame, glue_context, write)
-    run.commit()
-
-    warnings = said()
-    assert warnings[event].items() >= {"of": "country", "hint": "Did you mean 'contry'?"}.items()
-    assert warnings.keys() - {"option_ignored"} == {event}
-
-
-@pytest.mark.parametrize("step", [
-    lambda frame: SelectFields.apply(frame=frame, paths=["id", "coutnry"]),
-    lambda frame: frame.rename_field("coutnry", "land"),
-])  # fmt: skip
-def test_other_steps_that_ask_for_fields_name_them_too(job, read, write, said, tmp_path, step):
-    job()
-    write(step(read(put(tmp_path / "in", "a.json", MIXED))))
-
-    assert said()["field_not_found"].items() >= {"of": "coutnry", "hint": "Did you mean 'country'?"}.items()
-
-
-def test_a_selection_from_columnar_files_knows_the_columns_that_it_does_not_read(read, write, said, tmp_path):
-    (tmp_path / "in").mkdir()
-    duckdb.sql(f"COPY (SELECT 1 AS id, 'DE' AS country) TO '{tmp_path}/in/a.parquet'")
-    frame = SelectFields.apply(frame=read(tmp_path / "in", "parquet"), paths=["id", "coutnry"])
-    write(frame)
-
-    assert said()["field_not_found"]["hint"] == "Did you mean 'country'?"
-
-
-def test_a_part_of_a_dataframe_says_nothing(job, read, said, tmp_path):
-    put(tmp_path / "in", "a.json", '{"id": 1}\n' * 20)
-    put(tmp_path / "in", "b.json", MIXED)
-    run = job()
-    frame = read(tmp_path / "in").apply_mapping(ASKED).toDF()
-    assert len(frame.limit(1).collect()) == 1
-    run.commit()
-
-    assert "field_not_found" not in said()
-
-
-@pytest.mark.parametrize("use", [written, through_a_dataframe])
-def test_a_strict_job_with_a_field_without_values_is_not_committed(
-    job, read, write, setting, glue_context, tmp_path, use
-):
-    setting(is_strict=True)
-    run = job()
-    frame = read(put(tmp_path / "in", "a.json", NEAR)).apply_mapping(ASKED)
-
-    def use_and_commit():
-        use(frame, glue_context, write)
-        run.commit()
-
-    with pytest.raises(PermanentError, match="'country', which the script asks for, is null in all 20 records"):
-        use_and_commit()
-
-    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.parquet"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gluepot.bookmarks import jobrun
-from gluepot.engine.pipeline import PackedInput, Pipeline, RangeInput
+from gluepot.connectors.files.source.files_source import FilesSource
+from gluepot.engine.pipeline import PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.readings import READINGS
 from gluepot.streaming.micro_batch.context import current_batch
 from gluepot.streaming.query import session
@@ -25,4 +26,10 @@ def counted(pipeline: Pipeline, label: str) -> Pipeline:
     given = pipeline.input
     # The options of a stream may say what happens to its records.
     on_malformed = given.on_malformed if isinstance(given, RangeInput) else session.current().on_malformed
-    return replace(pipeline, input=replace(given, name=READINGS.named(scope, label), on_malformed=on_malformed))
+    name = READINGS.named(scope, label)
+    if isinstance(given, SplitInput):
+        if given.bookmark:
+            READINGS.has_bookmark(name, given.bookmark)
+        if isinstance(given.source, FilesSource) and any(split.size_bytes for split in given.splits):
+            READINGS.found_by(name, given.source.finds_records_by)
+    return replace(pipeline, input=replace(given, name=name, on_malformed=on_malformed))

@@ -78,7 +78,7 @@ class Job:
         reach("job.commit_called")
         if self._name is None:
             log.warning("commit_before_init", hint="call job.init(args['JOB_NAME'], args) first")
-        WRITERS.finish()
+        WRITERS.finish(is_strict=session.current().is_strict)
         jobrun.commit()
 
     @classmethod

@@ -188,25 +188,35 @@ class StagedFile:
 
 @dataclass(frozen=True, slots=True)
 class MissingFields:
-    """Fields that a mapping reads and no record has.
+    """Fields that a step asks for, and that have no value in any record.
 
     Args:
         wanted: as the script names them.
-        names: the names of the columns that records have.
+        names: the columns with values that the step does not ask for.
+        null: those of `wanted` that are columns of some records, with nulls only.
+        rows: how many records were checked.
     """
 
     wanted: frozenset[str]
     names: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, wanted: Iterable[str], names: Iterable[str]) -> MissingFields:
-        """Return the fields that some rows do not have; the names only count if there are such fields."""
-        missing = frozenset(wanted)
-        return cls(missing, frozenset(names) if missing else frozenset())
+    null: frozenset[str] = frozenset()
+    rows: int = 0
 
     def and_in(self, other: MissingFields) -> MissingFields:
-        """Return the fields that are missing in these rows and in other ones."""
-        return MissingFields(self.wanted & other.wanted, self.names | other.names)
+        """Return the fields that have no value in these records and in other ones."""
+        wanted = self.wanted & other.wanted
+        return MissingFields(
+            wanted, self.names | other.names, (self.null | other.null) & wanted, self.rows + other.rows
+        )
+
+    def or_of(self, other: MissingFields) -> MissingFields:
+        """Return the fields that have no value here or there; `other` is of another step over the same records."""
+        return MissingFields(
+            self.wanted | other.wanted,
+            self.names | other.names,
+            self.null | other.null,
+            max(self.rows, other.rows),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +232,7 @@ class ManifestPart:
         rows_put: how many of them are in a store of documents, and hence in no file.
         rows_dropped: records that steps such as Filter left out.
         rejected_in_read: how many of the rejected records could not be read as rows; the others failed later.
+        rejected_as_rows: how many of those that could not be read became rows again, by `errorsAsDynamicFrame`.
         kept_aside: rejected records that are in no file of the write, and that the batch keeps elsewhere.
         left_out_in_read: records that could not be read as rows and are not kept, because the job says so.
         bytes_in: payload bytes read.
@@ -236,7 +247,7 @@ class ManifestPart:
         untyped_values: how many values are in no file for that reason, by field.
         measured: what steps of the pipeline have measured, by their names.
         misfits: how many values became null because they are not of the type that a script declares, by field.
-        missing: the fields that mappings read and no record has; None if there is no mapping, or no record.
+        missing: the fields without values that steps ask for; None if no step asks for a field, or there is no record.
         rows_digest: digest of the rows, see `gluepot.frames.rows_digest`; None if the target does not compare rows.
         keys_digest: the same of the columns by which an upsert finds rows; None if there are none.
     """
@@ -262,6 +273,7 @@ class ManifestPart:
     misfits: Mapping[str, int] = field(default_factory=dict)
     missing: MissingFields | None = None
     rows_put: int = 0
+    rejected_as_rows: int = 0
     rows_digest: int | None = None
     keys_digest: int | None = None
 

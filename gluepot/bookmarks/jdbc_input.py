@@ -51,11 +51,11 @@ def jdbc_input(
         return _unloaded(settings, settings.redshift, marks, ctx)
     if not settings.endpoint.is_arrow_native:
         relation = SparkRelation.open(spark, settings)
-        return FrameInput(relation.frame(_conditions(settings, relation, marks, ctx)))
+        return FrameInput(relation.frame(_conditions(settings, relation, marks, ctx)[0]))
     with _opened(settings, marks, ctx) as (native, snapshot):
         source = PostgresqlSource(settings.endpoint, native.source, native.columns, snapshot)
-        splits = tuple(map(JdbcSplit, _conditions(settings, native, marks, ctx)))
-        return SplitInput(source, splits, source.schema)
+        conditions, bookmark = _conditions(settings, native, marks, ctx)
+        return SplitInput(source, tuple(map(JdbcSplit, conditions)), source.schema, bookmark)
 
 
 def _unloaded(settings: JdbcReadSettings, options: RedshiftOptions, marks: Bookmarks | None, ctx: str) -> SplitInput:
@@ -67,10 +67,11 @@ def _unloaded(settings: JdbcReadSettings, options: RedshiftOptions, marks: Bookm
     folder = f"gluepot/unloaded/{uuid4().hex}"
     atexit.register(_remove, options.temp_dir, folder)
     with open_redshift(settings.endpoint, settings.relation) as relation:
-        files = relation.unload(_conditions(settings, relation, marks, ctx), options, folder)
+        conditions, bookmark = _conditions(settings, relation, marks, ctx)
+        files = relation.unload(conditions, options, folder)
         source = UnloadedSource(options.temp_dir, relation.columns)
     log.info("rows_unloaded", table=relation.name, files=len(files), bytes=sum(one.size_bytes for one in files))
-    return SplitInput(source, tuple(files), source.schema)
+    return SplitInput(source, tuple(files), source.schema, bookmark)
 
 
 def _remove(temp_dir: str, folder: str) -> None:
@@ -78,14 +79,18 @@ def _remove(temp_dir: str, folder: str) -> None:
         open_storage(temp_dir).delete_folder(folder)
 
 
-def _conditions(settings: JdbcReadSettings, relation: Relation, marks: Bookmarks | None, ctx: str) -> list[Sql]:
-    """Return the condition of each task's rows; an empty one for all rows."""
+def _conditions(
+    settings: JdbcReadSettings, relation: Relation, marks: Bookmarks | None, ctx: str
+) -> tuple[list[Sql], str]:
+    """Return the condition of each task's rows, an empty one for all rows; and the name of the bookmark, or ``""``."""
     cuts = relation.cuts(settings.partitions)
     key = _bookmark_key(settings, relation, marks, ctx)
     if marks is None or key is None:
-        return cuts or [Sql()]
-    made = _with_bookmark(settings, relation, key, marks, ctx)
-    return list(made.conditions(relation.quoted(key.names), cuts))
+        return cuts or [Sql()], ""
+    name = marks.next_read(ctx)
+    made = _with_bookmark(settings, relation, key, marks, name)
+    _report(made, ctx)
+    return list(made.conditions(relation.quoted(key.names), cuts)), name
 
 
 @contextmanager
@@ -117,8 +122,7 @@ def _bookmark_key(settings: JdbcReadSettings, relation: Relation, marks: Bookmar
     return relation.key(names, descending=settings.descending)
 
 
-def _with_bookmark(settings: JdbcReadSettings, relation: Relation, key: Key, marks: Bookmarks, ctx: str) -> JdbcPlan:
-    name = marks.next_read(ctx)
+def _with_bookmark(settings: JdbcReadSettings, relation: Relation, key: Key, marks: Bookmarks, name: str) -> JdbcPlan:
     if marks.between:
         after, upto = (state_of(marks.bodies(name, at)) for at in (marks.between.after, marks.between.upto))
         made = plan_range(relation, relation.name, key, after, upto)
@@ -127,7 +131,6 @@ def _with_bookmark(settings: JdbcReadSettings, relation: Relation, key: Key, mar
         made = plan(relation, relation.name, key, state_of(marks.bodies(name)), settings.overlap)
         state = made.state(settings.description)
         marks.planned(name, made.digest, Change(state.to_body(), extends=False) if state else None)
-    _report(made, ctx)
     return made
 
 

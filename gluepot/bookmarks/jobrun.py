@@ -136,6 +136,7 @@ class Bookmarks:
                 action()
             reach("job.committing")
             account = Account(READINGS.of_scope(self.scope), self._written())
+            self._leave_unread()
             changes = {
                 name: with_schema(change, self._schemas[name]) if name in self._schemas else change
                 for name, change in self._changes.items()
@@ -149,6 +150,17 @@ class Bookmarks:
         job, number = self.run.job.name, self.run.job.run
         log.info("job_committed", job=job, run=number, state=state, contexts=len(self._changes), saved=self.run.saves)
         self.ledger.close()
+
+    def _leave_unread(self) -> None:
+        """Do not move the bookmarks of sources of which every read has failed; the script has caught the errors."""
+        for name in READINGS.failed(self.scope):
+            if self._changes.pop(name, None) is not None:
+                hint = "every read of this source failed, and the script caught the error; the next run reads it again"
+                log.warning("bookmark_not_moved", job=self.run.job.name, ctx=name, hint=hint)
+        for name in READINGS.unused(self.scope):
+            if name in self._changes:
+                hint = "the script used no record of this source; its bookmark moves on, as on Glue"
+                log.warning("source_not_used", job=self.run.job.name, ctx=name, hint=hint)
 
     def abandon(self, reason: str) -> None:
         """End without saving: the next run reads the same again."""

@@ -36,6 +36,11 @@ class RunWriter(TableWriter):
     # A script may remove the folder of a table between two writes. It makes few writes, so a request for each is cheap.
     looks_again = True
 
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that end with the batch or run."""
+        return (self.scope, *_scopes())
+
     def _append_rows(
         self,
         frame: DataFrame,
@@ -84,10 +89,12 @@ class RunWriters:
         writer.given = Given(digest=marks.input_digest)
         return writer
 
-    def finish(self) -> None:
+    def finish(self, *, is_strict: bool = False) -> None:
         """Do what had to wait until all writes of the process were made; see `TableWriter.finish`."""
+        if any(READINGS.unkept(scope) or READINGS.nothing_found(scope) for scope in _scopes()):
+            self.current()  # the script may not have written anything
         for one in self._all():
-            one.finish()
+            one.finish(is_strict=is_strict)
 
     def outputs(self) -> Sequence[Output]:
         """Return the outputs of all writes, without records that were sent to streams."""
@@ -109,6 +116,11 @@ class RunWriters:
 
     def _all(self) -> Sequence[RunWriter]:
         return [*([] if self._plain is None else [self._plain]), *self._of_runs.values()]
+
+
+def _scopes() -> Sequence[str]:
+    """Return the scopes of the reads of the script."""
+    return (jobrun.SCRIPT, jobrun.scope())
 
 
 def _without_bookmarks(run: JobRun | None) -> RunWriter:

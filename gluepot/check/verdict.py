@@ -145,7 +145,8 @@ def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
     _readable(kind, "DataFrameReader" if call.owner == "DataFrameReader" else "DynamicFrameReader")
     if connector(kind).reads is Access.FILES:
-        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {"rowTag": "?"}, "")
+        form = literal(call, "format")
+        file_settings(kind, {"paths": ["?"]}, form, {"rowTag": "?"} if form == "xml" else {}, "")
 
 
 def _readable(kind: str, reader: str) -> None:

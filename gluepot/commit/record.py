@@ -22,7 +22,7 @@ _VERSION = 1
 _NOTHING = "nothing"
 _NO_RANGES = ranges_digest(())
 # Stored only if they are not empty or 0.
-_OPTIONAL_COUNTS = ("rows_put", "rejected_in_read", "left_out_in_read")
+_OPTIONAL_COUNTS = ("rows_put", "rejected_in_read", "rejected_as_rows", "left_out_in_read")
 _OPTIONAL_TEXTS = ("mode", "rows_digest", "keys_digest", "rejects_root")
 
 
@@ -64,6 +64,7 @@ class CommitRecord:
         rows_put: how many of them are in a store of documents.
         rows_dropped: records that steps left out.
         rejected_in_read: as in `ManifestPart`.
+        rejected_as_rows: as in `ManifestPart`.
         left_out_in_read: as in `ManifestPart`.
         bytes_in: payload bytes read.
         rejected: records diverted, by reason.
@@ -103,6 +104,7 @@ class CommitRecord:
     previous: int | None = None
     rows_put: int = 0
     rejected_in_read: int = 0
+    rejected_as_rows: int = 0
     left_out_in_read: int = 0
     mode: str = ""
     rows_digest: str = ""
@@ -139,6 +141,7 @@ class CommitRecord:
             rows_put=sum(part.rows_put for part in parts),
             rows_dropped=sum(part.rows_dropped for part in parts),
             rejected_in_read=sum(part.rejected_in_read for part in parts),
+            rejected_as_rows=sum(part.rejected_as_rows for part in parts),
             left_out_in_read=sum(part.left_out_in_read for part in parts),
             bytes_in=sum(part.bytes_in for part in parts),
             rejected=dict(rejected),
@@ -192,6 +195,7 @@ class CommitRecord:
             rows_put=self.rows_put,
             rows_dropped=self.rows_dropped,
             rejected_in_read=self.rejected_in_read,
+            rejected_as_rows=self.rejected_as_rows,
             left_out_in_read=self.left_out_in_read,
             bytes_in=self.bytes_in,
             rejected=self.rejected,

@@ -49,7 +49,8 @@ class Letter:
     def origin(self) -> str:
         """Where the record came from, or where it lies if that is not known."""
         if self.stream and self.shard is not None:
-            return f"{self.stream}-{self.shard} at {self.position}"
+            shard = f"-{self.shard}" if self.shard else ""
+            return f"{self.stream}{shard}" + (f" at {self.position}" if self.position else "")
         return f"{self.file.path} row {self.row}"
 
 

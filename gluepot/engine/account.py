@@ -38,6 +38,7 @@ class Reading:
         rejected: how many could not be read as rows, and are kept.
         left_out: how many could not be read as rows, and are left out because of `--on-malformed=drop`.
         size_bytes: size of the payloads.
+        kept: how many of the rejected records this reading stores in files; a `count()` stores none.
     """
 
     records: int = 0
@@ -45,6 +46,7 @@ class Reading:
     rejected: int = 0
     left_out: int = 0
     size_bytes: int = 0
+    kept: int = 0
 
     def __add__(self, other: Reading) -> Reading:
         return Reading(
@@ -53,6 +55,7 @@ class Reading:
             self.rejected + other.rejected,
             self.left_out + other.left_out,
             self.size_bytes + other.size_bytes,
+            self.kept + other.kept,
         )
 
     @property

@@ -116,7 +116,7 @@ class KeptRecords:
                 elif found.rows is not None:
                     found.release()
             if self._input is None:
-                kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _TOLD_AND_CHUNKS)
+                kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _TOLD_AND_CHUNKS, keeps=True)
                 if self._level is not None:
                     kept.persist(self._level)
                 self._kept = kept

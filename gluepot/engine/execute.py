@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -27,6 +28,7 @@ from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
 from gluepot.engine.account import Reading, SourceName
+from gluepot.engine.missing_notes import NOTES, Note, no_note
 from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.readings import READINGS, Count, no_count
@@ -36,6 +38,7 @@ from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, observed, unmarked, without_nulls
 from gluepot.frames.transforms import Step, run_steps
+from gluepot.frames.transforms.sought import seeking
 from gluepot.quality.measures import Measure, Measured
 from gluepot.quality.measures import measure as measure_batch
 
@@ -117,7 +120,7 @@ def stage_write(
     """
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
-        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False, counted=counted)
+        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False, counted=counted, keeps=True)
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
@@ -176,7 +179,7 @@ def _count_earlier(pipeline: Pipeline, record: CommitRecord) -> None:
     if (name := None if isinstance(pipeline.input, PackedInput) else pipeline.input.name) is not None:
         rejected, left_out = record.rejected_in_read, record.left_out_in_read
         delivered = record.rows_in - rejected - left_out
-        READINGS.in_driver(name)(0, Reading(record.rows_in, delivered, rejected, left_out))
+        READINGS.in_driver(name)(0, Reading(record.rows_in, delivered, rejected, left_out, kept=rejected))
 
 
 def warn_untyped(nulls_by_field: Mapping[str, int]) -> None:
@@ -204,7 +207,7 @@ def send(
     def send_all(work: task.Work) -> Iterator[ManifestPart]:
         yield task.send(work, sink, rejects.of_task(work.place.task))
 
-    return _run(spark, pipeline, send_all)
+    return _run(spark, pipeline, send_all, keeps=True)
 
 
 def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest) -> None:
@@ -222,7 +225,7 @@ def stage(spark: SparkSession, pipeline: Pipeline, sink: TaskSink, attempt: str)
     Raises:
         Exception: the Spark job failed.
     """
-    return _run(spark, pipeline, _staging(sink, attempt))
+    return _run(spark, pipeline, _staging(sink, attempt), keeps=True)
 
 
 def _staging(sink: TaskSink, attempt: str) -> TaskBody:
@@ -314,7 +317,12 @@ def storable(schema: pa.Schema) -> pa.Schema:
 
 
 def over_tasks(
-    spark: SparkSession, pipeline: Pipeline, body: Callable[[task.Work], ResultT], *, counted: bool = True
+    spark: SparkSession,
+    pipeline: Pipeline,
+    body: Callable[[task.Work], ResultT],
+    *,
+    counted: bool = True,
+    keeps: bool = False,
 ) -> list[ResultT]:
     """Call `body` once per task; return the results in the order of the records.
 
@@ -323,12 +331,13 @@ def over_tasks(
         pipeline: gives the chunks.
         body: called in the tasks.
         counted: whether the totals of the run count what the tasks read; False if they have counted it before.
+        keeps: whether `body` stores the error records of its chunks.
     """
 
     def over_work(work: task.Work) -> Iterator[ResultT]:
         yield body(work)
 
-    return _run(spark, pipeline, over_work, counted=counted)
+    return _run(spark, pipeline, over_work, counted=counted, keeps=keeps)
 
 
 def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
@@ -372,7 +381,7 @@ def to_frame(
             # First the types that other rows have: an empty list without one would be dropped.
             yield align(without_nulls(align(rows, schema)), stored)
 
-    return through_spark(spark, pipeline, aligned, spark_schema(stored))
+    return through_spark(spark, pipeline, aligned, spark_schema(stored), keeps=rejects.root is not None)
 
 
 def through_spark(
@@ -380,6 +389,8 @@ def through_spark(
     pipeline: Pipeline,
     body: Callable[[Iterator[Chunk]], Iterator[pa.RecordBatch]],
     schema: StructType | str,
+    *,
+    keeps: bool = False,
 ) -> DataFrame:
     """Return a DataFrame of the record batches that `body` makes from the chunks of each task.
 
@@ -388,6 +399,7 @@ def through_spark(
         pipeline: runs when the DataFrame is evaluated.
         body: called once per task, in the worker.
         schema: the schema of the record batches that `body` yields.
+        keeps: whether `body` stores the error records of the chunks, or passes them on to where they are stored.
     """
     steps = pipeline.steps
     match pipeline.input:
@@ -395,6 +407,12 @@ def through_spark(
             given = task.projected(whole, steps)
             loads, count = task_loads(spark, given), READINGS.in_tasks(spark.sparkContext, given.name)
             count_other = READINGS.in_tasks(spark.sparkContext, None)
+            name: SourceName | None = whole.name
+            note: Note = no_note
+            if name is not None and any(seeking(step) is not None for step in steps):
+                note = NOTES.in_tasks(spark.sparkContext, name, len(loads), partial(task.source_names, whole))
+            if not keeps:
+                READINGS.keeps_nothing(whole.name, partial(keep_rejected, spark, whole))
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
@@ -402,9 +420,11 @@ def through_spark(
                 chunks = task.load_chunks(given, [one for ordinal in ordinals for one in loads[ordinal]], tally)
                 try:
                     yield from body(task.through(chunks, steps, tally, whole.on_malformed))
+                    for ordinal in ordinals:
+                        note(ordinal, tally.missing)
                 finally:
                     for ordinal in ordinals:  # one for each partition, which Spark counts as a record
-                        count(ordinal, tally.reading)
+                        count(ordinal, tally.reading(keeps=keeps))
                         count_other(0, Reading(records=-1))
 
             return _arrow(spark.range(0, len(loads), 1, max(1, len(loads))), read, schema)
@@ -440,18 +460,51 @@ def _on_malformed(given: FrameInput | PackedInput) -> OnMalformed:
     return given.on_malformed if isinstance(given, FrameInput) else OnMalformed.KEEP
 
 
+def keep_rejected(
+    spark: SparkSession, given: RangeInput | SplitInput | FrameInput | PackedInput, rejects: RejectsOfFrame
+) -> None:
+    """Read an input again, and store the records that cannot be read as rows.
+
+    Raises:
+        Exception: the Spark job failed.
+    """
+
+    def keep(work: task.Work) -> Iterator[None]:
+        with rejects.of_task(work.place.task) as files:
+            for chunk in work.chunks:
+                files.add(chunk.errors)
+        yield None
+
+    _run(spark, Pipeline(given), keep, in_order=False, keeps=True)
+
+
 TaskBody = Callable[[task.Work], Iterator[Any]]
 
 
 def _run(
-    spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True, counted: bool = True
+    spark: SparkSession,
+    pipeline: Pipeline,
+    body: TaskBody,
+    *,
+    in_order: bool = True,
+    counted: bool = True,
+    keeps: bool = False,
 ) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in any order.
 
     One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
     with native.computed(spark, pipeline) as given:
-        return _run_over(spark, given, pipeline.steps, body, in_order=in_order, counted=counted)
+        name = None if isinstance(given, PackedInput) else given.name
+        if counted and not keeps and name is not None:
+            READINGS.keeps_nothing(name, partial(keep_rejected, spark, given))
+        is_whole = False
+        try:
+            results = _run_over(spark, given, pipeline.steps, body, in_order=in_order, counted=counted, keeps=keeps)
+            is_whole = True
+        finally:
+            READINGS.ended(name, is_whole=is_whole)
+        return results
 
 
 def _run_over(
@@ -462,6 +515,7 @@ def _run_over(
     *,
     in_order: bool,
     counted: bool,
+    keeps: bool,
 ) -> list[Any]:
     match given:
         case RangeInput() | SplitInput() as whole:
@@ -477,7 +531,7 @@ def _run_over(
                     try:
                         yield from body(task.Work(chunks, tally, place, ranges))
                     finally:
-                        count(place.task, tally.reading)
+                        count(place.task, tally.reading(keeps=keeps))
 
             loads = task.loads(read, _slots(spark), in_order=in_order)
             if in_driver:
@@ -494,7 +548,7 @@ def _run_over(
                 chunks = task.through(chunks_of(batches, tally), steps, tally, on_malformed)
                 for result in body(task.Work(chunks, tally, place)):
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
-                count(place.task, tally.reading)
+                count(place.task, tally.reading(keeps=keeps))
 
             # Unpickling is safe: our own tasks have made these bytes.
             return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark import Accumulator, AccumulatorParam, SparkContext
 
+from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.engine.account import Reading, SourceName
 
 NOTHING = Reading()
@@ -22,6 +24,9 @@ _Task = tuple[SourceName | None, int, int]
 """The source, the number of the read, and the task. Inputs that are not sources share the key `_OTHERS`."""
 _OTHERS: _Task = (None, 0, 0)
 _Counts = dict[_Task, Reading]
+
+Keep = Callable[[RejectsOfFrame], None]
+"""Reads a source again and stores its rejected records."""
 
 Count = Callable[[int, Reading], None]
 """Takes the ordinal of a task and what it has read. A task calls it once, at its end."""
@@ -66,6 +71,10 @@ class Readings:
         self._in_driver: _Counts = {}
         self._accumulators: dict[SparkContext, Accumulator[_Counts]] = {}
         self._forgotten = NOTHING
+        self._keepers: dict[SourceName, Keep] = {}
+        self._bookmarks: dict[SourceName, str] = {}
+        self._ends: dict[SourceName, bool] = {}
+        self._found_by: dict[SourceName, str] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -90,6 +99,73 @@ class Readings:
                 self._accumulators[context] = context.accumulator({}, _CountsParam())
             return _TaskCounter(self._accumulators[context], source, next(self._numbers))
 
+    def has_bookmark(self, source: SourceName, bookmark: str) -> None:
+        """Note the name of the bookmark that will say that a source was read."""
+        with self._lock:
+            self._bookmarks[source] = bookmark
+
+    def found_by(self, source: SourceName, option: str) -> None:
+        """Note the option by which records are found in the files of a source; empty if all text is records."""
+        if option:
+            with self._lock:
+                self._found_by[source] = option
+
+    def nothing_found(self, scope: str) -> Sequence[tuple[str, str]]:
+        """Return the sources of a scope that were read as a whole and have no record, with their options."""
+        counted: Counter[SourceName] = Counter()
+        for (source, _), reading in self._of_readings(scope).items():
+            counted[source] += reading.delivered
+        return [
+            (source.label, option)
+            for source, option in self._found_by.items()
+            if source.scope == scope and self._ends.get(source) and not counted[source]
+        ]
+
+    def ended(self, source: SourceName | None, *, is_whole: bool) -> None:
+        """Note that a read of a source has ended, and whether it has succeeded."""
+        if source is not None:
+            with self._lock:
+                self._ends[source] = is_whole or self._ends.get(source, False)
+
+    def failed(self, scope: str) -> Sequence[str]:
+        """Return the bookmarks of the sources of a scope of which every read has failed."""
+        return [
+            bookmark
+            for source, bookmark in self._bookmarks.items()
+            if source.scope == scope and self._ends.get(source) is False
+        ]
+
+    def unused(self, scope: str) -> Sequence[str]:
+        """Return the bookmarks of the sources of a scope that nothing has read."""
+        counted = {source for source, _ in self._of_readings(scope)}
+        return [
+            bookmark
+            for source, bookmark in self._bookmarks.items()
+            if source.scope == scope and source not in self._ends and source not in counted
+        ]
+
+    def keeps_nothing(self, source: SourceName | None, keep: Keep) -> None:
+        """Note that a source is read without storing its rejected records, as `count()` and `show()` do.
+
+        Args:
+            source: the source.
+            keep: reads it again; used at the end of the scope, unless another read has stored these records.
+        """
+        if source is not None:
+            with self._lock:
+                self._keepers[source] = keep
+
+    def unkept(self, scope: str) -> Sequence[Keep]:
+        """Return what must be called so that all rejected records of a scope are stored."""
+        of_sources: defaultdict[SourceName, list[Reading]] = defaultdict(list)
+        for (source, _), reading in self._of_readings(scope).items():
+            of_sources[source].append(reading)
+        return [
+            keep
+            for source, keep in list(self._keepers.items())
+            if source in of_sources and max(of_sources[source]).rejected > max(one.kept for one in of_sources[source])
+        ]
+
     def records_and_bytes(self) -> tuple[int, int]:
         """Return how many records were read, and the size of their payloads; each reading counts."""
         with self._lock:
@@ -98,14 +174,8 @@ class Readings:
 
     def of_scope(self, scope: str) -> Mapping[str, Reading]:
         """Return what was read in a scope, by label. Of the readings of one source, the largest counts."""
-        of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)
-        with self._lock:
-            for counts in self._all():
-                for (source, number, _), reading in list(counts.items()):
-                    if source is not None and source.scope == scope:
-                        of_readings[source, number] += reading
         largest: dict[SourceName, Reading] = {}
-        for (source, _), reading in of_readings.items():
+        for (source, _), reading in self._of_readings(scope).items():
             largest[source] = max(largest.get(source, NOTHING), reading)
         by_label: dict[str, Reading] = {}
         for source, reading in sorted(largest.items()):
@@ -124,6 +194,19 @@ class Readings:
             for counts in self._all():
                 for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
                     self._forgotten += counts.pop(task)
+            of_sources: tuple[dict[SourceName, Any], ...] = (self._keepers, self._bookmarks, self._ends, self._found_by)
+            for notes in of_sources:
+                for source in [one for one in notes if one.scope == scope]:
+                    del notes[source]
+
+    def _of_readings(self, scope: str) -> Mapping[tuple[SourceName, int], Reading]:
+        of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)
+        with self._lock:
+            for counts in self._all():
+                for (source, number, _), reading in list(counts.items()):
+                    if source is not None and source.scope == scope:
+                        of_readings[source, number] += reading
+        return of_readings
 
     def _all(self) -> list[_Counts]:
         return [self._in_driver, *(one.value for one in self._accumulators.values())]

@@ -54,7 +54,7 @@ class RehearsingWriter(TableWriter):
         )
         self._reached = reached
 
-    def finish(self) -> None:
+    def finish(self, *, is_strict: bool = False) -> None:
         """Do nothing: what has to be done at the end of the batch is not rehearsed."""
 
     def _publish_files(self, spark: SparkSession, write: FileWrite) -> None:

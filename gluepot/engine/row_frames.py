@@ -107,8 +107,9 @@ def read_into_files(
         if (plain := plain_files(pipeline, folders)) is not None:
             return _of_plain(spark, plain, folders)
         first = folders
+        keeps = rejects.root is not None
         found = over_tasks(
-            spark, pipeline, lambda work: write_rows(work.chunks, first, rejects.of_task(work.place.task))
+            spark, pipeline, lambda work: write_rows(work.chunks, first, rejects.of_task(work.place.task)), keeps=keeps
         )
         schema = unmarked(reduce(merge_schemas, (one.schema for one in found), pa.schema([])))
         rows, frame, stored = None, None, storable(schema)

@@ -60,7 +60,7 @@ def packed(spark: SparkSession, pipeline: Pipeline, change: Callable[[Iterator[C
         for chunk in change(chunks):
             yield pa.RecordBatch.from_pydict({"chunk": pa.array([pack(chunk)], pa.binary())})
 
-    return through_spark(spark, pipeline, rows, _CHUNKS)
+    return through_spark(spark, pipeline, rows, _CHUNKS, keeps=True)
 
 
 def union(spark: SparkSession, first: Pipeline, second: Pipeline) -> Pipeline:
@@ -115,7 +115,7 @@ def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> dict[st
             parts = [pack(Chunk(batch, chunk.errors if name == root else ())) for name, batch in tables.items()]
             yield pa.RecordBatch.from_pydict({"table": list(tables), "chunk": pa.array(parts, pa.binary())})
 
-    kept = through_spark(spark, pipeline, rows, _TABLES).localCheckpoint(eager=True)
+    kept = through_spark(spark, pipeline, rows, _TABLES, keeps=True).localCheckpoint(eager=True)
     names = {row.table for row in kept.select("table").distinct().collect()} - {root}
     return {
         name: Pipeline(PackedInput(kept.where(F.col("table") == name).select("chunk")))

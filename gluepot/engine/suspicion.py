@@ -6,13 +6,13 @@ Glue ignores these or writes nulls. Gluepot does the same, and warns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from gluepot.connectors.files.partition_folders import DEFAULT_PARTITION
 from gluepot.connectors.values import ManifestPart, MissingFields
-from gluepot.core.errors import did_you_mean
+from gluepot.core.errors import PermanentError, did_you_mean
 
 _LEAST_RECORDS = 10
 _REMEDIES = {
@@ -23,10 +23,16 @@ _REMEDIES = {
 _OTHER_REMEDY = "check the format of the records; `gluepot dlq list` counts those that were kept"
 _OF_STREAMS = "check the classification and the schema of the stream"
 _SENTENCES = {
-    "field_not_found": "No record has the field {of!r} of a mapping",
+    "field_not_found": "No record has the field {of!r}, which the script asks for",
+    "field_without_values": "The field {of!r}, which the script asks for, is null in all {records:,} records",
     "all_rows_in_the_default_partition": "All {records:,} rows are in the default partition of {of!r}",
+    "no_records_found": "The files have text, but no record; {of} finds none",
     "most_records_rejected": "{records:,} records, more than half, were rejected, most of them because of {of}",
 }
+
+
+class SuspiciousData(PermanentError):
+    """Something looks like a mistake, and the job is strict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +54,60 @@ class Suspicion:
     @property
     def sentence(self) -> str:
         """What it is, for the message of an error."""
-        return f"{_SENTENCES[self.event].format(of=self.of, records=self.records)}: {self.hint}"
+        return f"{_SENTENCES[self.event].format(of=self.of, records=self.records)} ({self.hint})"
 
 
-def suspicions(parts: Sequence[ManifestPart], names: Sequence[str], partition_keys: Sequence[str]) -> list[Suspicion]:
+def suspicions(
+    parts: Sequence[ManifestPart],
+    names: Sequence[str],
+    partition_keys: Sequence[str],
+    source_names: Callable[[], Sequence[str]] = tuple,
+) -> list[Suspicion]:
     """Return what looks like a mistake in one write.
 
     Args:
         parts: what the tasks report.
         names: the names of the columns that were written.
         partition_keys: of the target.
+        source_names: returns the names of columns that the tasks may not have read; called only if it matters.
     """
-    return [*_missing_fields(parts), *_default_partitions(parts, names, partition_keys), *_mostly_rejected(parts)]
+    return [
+        *missing_fields([part.missing for part in parts], source_names),
+        *_default_partitions(parts, names, partition_keys),
+        *_mostly_rejected(parts),
+    ]
 
 
-def _missing_fields(parts: Sequence[ManifestPart]) -> Iterator[Suspicion]:
-    seen = [part.missing for part in parts if part.missing is not None]
+def missing_fields(
+    of_tasks: Sequence[MissingFields | None], source_names: Callable[[], Sequence[str]] = tuple
+) -> Iterator[Suspicion]:
+    """Yield a suspicion for each field that steps ask for, and that has no value in any record.
+
+    A field that records have, with nulls only, is ordinary; it is suspicious if a column of nearly the same name has
+    values, which the step does not ask for.
+
+    Args:
+        of_tasks: what the tasks have seen; None for a task without records.
+        source_names: as in `suspicions`.
+    """
+    seen = [one for one in of_tasks if one is not None]
     if not seen:
         return
     missing = reduce(MissingFields.and_in, seen)
     for name in sorted(missing.wanted):
-        hint = (
-            did_you_mean(name, missing.names).strip()
-            or f"fields in the records: {', '.join(sorted(missing.names))[:200]}"
-        )
-        yield Suspicion("field_not_found", name, hint)
+        if name in missing.null:
+            near = did_you_mean(name, [one for one in missing.names if _letters(one) != _letters(name)]).strip()
+            if near and missing.rows >= _LEAST_RECORDS:
+                yield Suspicion("field_without_values", name, near, missing.rows)
+            continue
+        others = {*missing.names, *source_names()} - {name}
+        near = did_you_mean(name, others).strip()
+        yield Suspicion("field_not_found", name, near or f"other fields: {', '.join(sorted(others))[:200]}")
+
+
+def _letters(name: str) -> str:
+    """Return a name without digits: `line_1` and `line_2` are two fields, not one with a mistake."""
+    return "".join(char for char in name if not char.isdigit())
 
 
 def _default_partitions(

@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import chain, pairwise
 from typing import TypeVar, cast
 
@@ -20,7 +21,7 @@ from gluepot.core.errors import PermanentError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.on_malformed import OnMalformed
 from gluepot.engine.account import Reading
-from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
+from gluepot.engine.pipeline import FrameInput, PackedInput, RangeInput, SplitInput, StickySchema
 from gluepot.engine.task_ranges import cut, shares
 from gluepot.frames.chunk import Chunk, Coordinates, Origin, with_columns
 from gluepot.frames.declared import GrowingDecoder, RecordDecoder
@@ -30,9 +31,8 @@ from gluepot.frames.payloads import total_bytes
 from gluepot.frames.sizes import memory_bytes
 from gluepot.frames.timestamps import in_utc
 from gluepot.frames.transforms import Step, run_steps
-from gluepot.frames.transforms.apply_mapping import ApplyMapping
 from gluepot.frames.transforms.needed_columns import needed_columns
-from gluepot.frames.transforms.steps import Stage
+from gluepot.frames.transforms.sought import Seeks, other_columns, seeking, without_values
 from gluepot.quality.measure_rows import MeasureRows
 from gluepot.quality.measures import Measured
 
@@ -54,6 +54,7 @@ class Tally:
     rows_in: int = 0
     delivered: int = 0
     rejected: int = 0
+    rejected_as_rows: int = 0
     left_out: int = 0
     rows_dropped: int = 0
     bytes_in: int = 0
@@ -62,12 +63,22 @@ class Tally:
     source_schema: pa.Schema | None = None
     measured: dict[str, Measured] = field(default_factory=dict)
     misfits: Counter[str] = field(default_factory=Counter)
-    missing: MissingFields | None = None
+    missing_by_step: dict[int, MissingFields] = field(default_factory=dict)
+
+    def reading(self, *, keeps: bool) -> Reading:
+        """Return what the task has read of its source.
+
+        Args:
+            keeps: whether it has stored the rejected records.
+        """
+        kept = self.rejected if keeps else 0
+        return Reading(self.rows_in, self.delivered, self.rejected, self.left_out, self.bytes_in, kept)
 
     @property
-    def reading(self) -> Reading:
-        """What the task has read of its source."""
-        return Reading(self.rows_in, self.delivered, self.rejected, self.left_out, self.bytes_in)
+    def missing(self) -> MissingFields | None:
+        """The fields without values that steps ask for; None if no step asks for a field, or there was no record."""
+        of_steps = list(self.missing_by_step.values())
+        return reduce(MissingFields.or_of, of_steps) if of_steps else None
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
         """Pass items on, and add the time that their producer took to a phase."""
@@ -117,6 +128,16 @@ def projected(given: RangeInput | SplitInput, steps: Sequence[Step]) -> RangeInp
         return given
     columns = needed_columns(steps)
     return given if columns is None else replace(given, source=given.source.only(columns))
+
+
+def source_names(given: RangeInput | SplitInput | FrameInput | PackedInput) -> Sequence[str]:
+    """Return the names of columns that a task may not have read, because no step needs them; empty if it reads all."""
+    if not isinstance(given, SplitInput) or not isinstance(given.source, ColumnarSource):
+        return ()
+    if given.schema is not None:
+        return cast("Sequence[str]", given.schema.names)
+    first = next(iter(given.source.read(given.splits[0])), None) if given.splits else None
+    return () if first is None else cast("Sequence[str]", first.batch.schema.names)
 
 
 def loads(given: RangeInput | SplitInput, slots: int, *, in_order: bool = True) -> Sequence[Sequence[Piece]]:
@@ -303,13 +324,15 @@ def through(
     Raises:
         PermanentError: there is such a record, and the job shall fail.
     """
-    noting = any(isinstance(step, MeasureRows) or _mapping(step) is not None for step in steps)
+    noting = any(isinstance(step, MeasureRows) or seeking(step) is not None for step in steps)
     for read in chunks:
         began = time.perf_counter()
         chunk = _sorted_out(read, tally, on_malformed) if read.errors else read
         tally.delivered += chunk.batch.num_rows
         done = _noted_steps(steps, chunk, tally) if noting else run_steps(steps, chunk)
         tally.rows_dropped += _records(chunk) - _records(done)
+        if chunk.errors:  # `ErrorRows` makes rows of them
+            tally.rejected_as_rows += _malformed(chunk) - _malformed(done)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield done
 
@@ -317,7 +340,7 @@ def through(
 def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:
     """Count the records that could not be read as rows; return the chunk with those that are kept."""
     of_steps = [error for error in chunk.errors if error.callsite is not None]
-    malformed = len(chunk.errors) - len(of_steps)
+    malformed = _malformed(chunk)
     if malformed and on_malformed is OnMalformed.FAIL:
         raise malformed_error(next(error for error in chunk.errors if error.callsite is None))
     if on_malformed is OnMalformed.DROP:
@@ -327,13 +350,16 @@ def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:
     return chunk
 
 
+def _malformed(chunk: Chunk) -> int:
+    """Return how many records of a chunk could not be read as rows; the other errors are of steps."""
+    return sum(error.callsite is None for error in chunk.errors)
+
+
 def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
     """Return the chunk after all steps, and note what some of them measure or look for in vain."""
-    for step in steps:
-        is_sought = tally.missing is None or tally.missing.wanted
-        if is_sought and chunk.batch.num_rows and (mapping := _mapping(step)) is not None:
-            seen = MissingFields.of(mapping.missing(chunk.batch), chunk.batch.schema.names)
-            tally.missing = seen if tally.missing is None else tally.missing.and_in(seen)
+    for number, step in enumerate(steps):
+        if chunk.batch.num_rows and (asking := seeking(step)) is not None:
+            _note_missing(tally.missing_by_step, number, asking, chunk.batch)
         chunk = step(chunk)
         if isinstance(step, MeasureRows):
             before = tally.measured.get(step.name)
@@ -342,9 +368,15 @@ def _noted_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
     return chunk
 
 
-def _mapping(step: Step) -> ApplyMapping | None:
-    inner = step.step if isinstance(step, Stage) else step
-    return inner if isinstance(inner, ApplyMapping) else None
+def _note_missing(missing: dict[int, MissingFields], number: int, step: Seeks, batch: pa.RecordBatch) -> None:
+    """Note which fields of a step have no value so far. Fields that had one are not checked again."""
+    before = missing.get(number)
+    if before is not None and not before.wanted:
+        return
+    absent, null = without_values(step, batch, None if before is None else before.wanted)
+    wanted = frozenset([*absent, *null])
+    seen = MissingFields(wanted, other_columns(step, batch) if wanted else frozenset(), frozenset(null), batch.num_rows)
+    missing[number] = seen if before is None else before.and_in(seen)
 
 
 def _records(chunk: Chunk) -> int:
@@ -406,6 +438,7 @@ def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
         rows_in=tally.rows_in,
         rows_dropped=tally.rows_dropped,
         rejected_in_read=tally.rejected,
+        rejected_as_rows=tally.rejected_as_rows,
         left_out_in_read=tally.left_out,
         bytes_in=tally.bytes_in,
         phase_secs=dict(tally.phase_secs),

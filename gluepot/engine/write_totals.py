@@ -190,7 +190,7 @@ class WriteTotals:
 def _balance(parts: Sequence[ManifestPart], *, is_new: bool) -> Writes:
     """Return the balance of one write. What arrived is counted where rows are read, the rest where they are written."""
     rows = sum(part.rows_out for part in parts)
-    in_read = sum(part.rejected_in_read for part in parts)
+    in_read = sum(part.rejected_in_read - part.rejected_as_rows for part in parts)
     return Writes(
         arrived=sum(part.rows_in - part.rows_dropped - part.left_out_in_read for part in parts) - in_read,
         written=rows if is_new else 0,

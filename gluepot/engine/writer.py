@@ -27,7 +27,7 @@ from gluepot.connectors.jdbc.publishing import TableName
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, Committed, Manifest, ManifestPart, SourceRange, write_label
 from gluepot.core.datasets import folder_dataset, table_dataset
-from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import canonical_url, place_of
 from gluepot.engine import catalog_update, execute
@@ -35,11 +35,13 @@ from gluepot.engine.file_target import FileTarget
 from gluepot.engine.jdbc_output import take_back_table, write_table
 from gluepot.engine.lake_output import LakeAppend, input_digest, takes_back
 from gluepot.engine.measuring import WaitingMeasures
+from gluepot.engine.missing_notes import NOTES
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, unique_work, work_of
 from gluepot.engine.readings import READINGS
 from gluepot.engine.rejects import Rejects
-from gluepot.engine.suspicion import suspicions
+from gluepot.engine.suspicion import Suspicion, SuspiciousData, missing_fields, suspicions
+from gluepot.engine.task import source_names
 from gluepot.engine.write_totals import WriteTotals
 from gluepot.frames.transforms import Step
 
@@ -207,6 +209,7 @@ class TableWriter:
         self.during = during
         self.measures = WaitingMeasures()
         self._at_end: list[Callable[[], None]] = []
+        self._suspicions: list[Suspicion] = []
         self._named: Counter[str] = Counter()
         self._purges_before: Mapping[str, int] = {}
         self._writes: Counter[tuple[str, str]] = Counter()
@@ -222,6 +225,11 @@ class TableWriter:
         """The scope of the reads of the batch in `READINGS`."""
         return f"{self.by.query_id}/{self.by.batch_id}"
 
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that end with the batch or run."""
+        return (self.scope,)
+
     def begin_attempt(self) -> None:
         """Begin an attempt of the batch, and forget what an earlier one has left for its end.
 
@@ -233,6 +241,7 @@ class TableWriter:
         self.rejects.begin_attempt()
         READINGS.forget(self.scope)
         self._at_end.clear()
+        self._suspicions.clear()
         self._named.clear()
         self._purges_before = PURGED.by_table()
 
@@ -244,11 +253,38 @@ class TableWriter:
         """Have something done when the function or script has made all its writes."""
         self._at_end.append(action)
 
-    def finish(self) -> None:
-        """Do what has to wait until all writes were made. If that fails, the batch or run fails."""
+    def finish(self, *, is_strict: bool = False) -> None:
+        """Do what has to wait until all writes were made. If that fails, the batch or run fails.
+
+        Args:
+            is_strict: whether what looks like a mistake fails the batch or run.
+        """
         while self._at_end:
             self._at_end.pop(0)()
+        for scope in dict.fromkeys(self.scopes):
+            self.keep_rejected(scope)
+            self.judge_sources(scope)
         self.rejects.count(self.totals)
+        for one in self._suspicions if is_strict else ():
+            raise SuspiciousData(
+                f"{one.sentence}. The batch or run ends because of --strict, after its writes; without it, this is only"
+                " a warning."
+            )
+
+    def judge_sources(self, scope: str) -> None:
+        """Warn of files without records, and of fields without values in DataFrames, once for each source."""
+        for source, option in READINGS.nothing_found(scope):
+            hint = f"check {option}; the files may also be empty lists"
+            self._warn_once(Suspicion("no_records_found", option, hint), f"source {source}", source=source)
+        for frame in NOTES.take(scope):
+            for one in missing_fields(frame.of_tasks, frame.names):
+                self._warn_once(one, f"source {frame.source}", source=frame.source)
+
+    def keep_rejected(self, scope: str) -> None:
+        """Store the rejected records of sources that the script has only counted or shown."""
+        if self.rejects.root is not None:
+            for keep in READINGS.unkept(scope):
+                keep(self.rejects.of_frame())
 
     def next_name(self, base: str) -> str:
         """Return a name that this batch or run has not used yet, and that a repetition of it uses again."""
@@ -374,7 +410,11 @@ class TableWriter:
         planned, sink, target = write.planned, write.sink, write.target
         pipeline, taken = self.measures.taken_along(write.pipeline)
         staged = self._prepared.staged(pipeline, sink)
-        check = partial(_refuse_suspicious, write.settings) if write.settings.is_strict else None
+        check = (
+            partial(_refuse_suspicious, write.settings, partial(source_names, pipeline.input))
+            if write.settings.is_strict
+            else None
+        )
         outcome, parts = execute.write(spark, pipeline, sink, write.table, planned, staged, check)
         self.measures.measured(taken, parts)
         # Running a script's function twice could have visible effects. A check that depends on the time measures
@@ -384,18 +424,29 @@ class TableWriter:
         if (entry := write.settings.catalog) is not None:
             catalog_update.update(entry.open(), entry.table, outcome.files, parts)
         self.targets.columns.learn(target, planned.key, parts)
-        self._warn(write, parts)
+        self._warn(write.place, write.settings.path, pipeline, parts, write.settings.partition_keys)
         self.totals.add(outcome, parts, target, folder_dataset(target.table.url))
         self.totals.rows_in_table[target.table.url] = write.table.count(planned.key, outcome.rows)
         self._published(planned.key, write.settings.path, outcome.rows, len(outcome.files))
 
-    def _warn(self, write: FileWrite, parts: Sequence[ManifestPart]) -> None:
+    def _warn(
+        self,
+        place: str,
+        target: str,
+        pipeline: Pipeline,
+        parts: Sequence[ManifestPart],
+        partition_keys: Sequence[str] = (),
+    ) -> None:
         """Warn of what looks like a mistake, once for each target."""
-        for one in suspicions(parts, _names(parts), write.settings.partition_keys):
-            if (known := f"{write.place} {one.event} {one.of}") not in self.targets.warned:
-                self.targets.warned.add(known)
-                records = {"records": one.records} if one.records else {}
-                log.warning(one.event, of=one.of, hint=one.hint, target=write.settings.path, **records)
+        for one in suspicions(parts, _names(parts), partition_keys, partial(source_names, pipeline.input)):
+            self._warn_once(one, place, target=target)
+
+    def _warn_once(self, one: Suspicion, place: str, **where: str) -> None:
+        self._suspicions.append(one)
+        if (known := f"{place} {one.event} {one.of}") not in self.targets.warned:
+            self.targets.warned.add(known)
+            records = {"records": one.records} if one.records else {}
+            log.warning(one.event, of=one.of, hint=one.hint, **where, **records)
 
     def _write_documents(self, spark: SparkSession, pipeline: Pipeline, target: DocumentTarget, ctx: str) -> None:
         store, rejects_path = target.store, target.rejects_path or self.rejects_path
@@ -426,6 +477,7 @@ class TableWriter:
         pipeline, taken = self.measures.taken_along(pipeline)
         outcome, parts = execute.write(spark, pipeline, sink, table, planned)
         self.measures.measured(taken, parts)
+        self._warn(sink.store.place, sink.store.place, pipeline, parts)
         self.totals.add(outcome, parts, table.target, sink.store.dataset)
         self._published(planned.key, sink.store.place, outcome.rows, 0)
 
@@ -434,6 +486,7 @@ class TableWriter:
         parts = execute.stage(spark, pipeline, sink, str(self.by.token))
         self.measures.measured(taken, parts)
         rows = sum(part.rows_out for part in parts)
+        self._warn(sink.store.place, sink.store.place, pipeline, parts)
         self.totals.add(Committed((), rows), parts, dataset=sink.store.dataset)
         self._published(sink.key, sink.store.place, rows, 0)
 
@@ -449,6 +502,7 @@ class TableWriter:
         pipeline, taken = self.measures.taken_along(pipeline)
         parts = execute.send(spark, pipeline, sink, self.rejects.of_frame())
         self.measures.measured(taken, parts)
+        self._warn(repr(sink), type(sink).__name__, pipeline, parts)
         self.totals.add(Committed((), sum(part.rows_out for part in parts)), parts)
 
     def _write_table(self, spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, ctx: str) -> None:
@@ -487,6 +541,7 @@ class TableWriter:
         pipeline, taken = self.measures.taken_along(pipeline)
         outcome, parts = write_table(spark, pipeline, settings, name, planned)
         self.measures.measured(taken, parts)
+        self._warn(place, place, pipeline, parts)
         self.totals.add(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
         self._published(planned.key, f"{settings.endpoint.shown} {settings.table}", outcome.rows, 0)
 
@@ -504,14 +559,16 @@ def _names(parts: Sequence[ManifestPart]) -> list[str]:
     return [name for part in parts if part.schema for name in pa.ipc.read_schema(pa.py_buffer(part.schema)).names]
 
 
-def _refuse_suspicious(settings: FileTarget, parts: Sequence[ManifestPart]) -> None:
+def _refuse_suspicious(
+    settings: FileTarget, known_names: Callable[[], Sequence[str]], parts: Sequence[ManifestPart]
+) -> None:
     """Make sure that nothing looks like a mistake.
 
     Raises:
         PermanentError: something does.
     """
-    for one in suspicions(parts, _names(parts), settings.partition_keys):
-        raise PermanentError(
+    for one in suspicions(parts, _names(parts), settings.partition_keys, known_names):
+        raise SuspiciousData(
             f"{one.sentence}. Nothing was written to {settings.path}, because of --strict; without it, this is only"
             " a warning."
         )

@@ -190,14 +190,18 @@ def _finish(streams: StreamSession) -> None:
 
     Raises:
         PermanentError: a thread asked for a stream that did not run.
+        SuspiciousData: something looks like a mistake, and the job is strict.
     """
     streams.thread_failures.raise_first()
     if "gluepot.bookmarks.run_writer" not in sys.modules:  # nothing was written or checked
         return
     from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
+    from gluepot.engine.suspicion import SuspiciousData  # noqa: PLC0415  as above
 
     try:
-        WRITERS.finish()
+        WRITERS.finish(is_strict=streams.is_strict)
+    except SuspiciousData:
+        raise
     except Exception as failed:  # noqa: BLE001  the script is done, and may have stopped Spark
         get_logger(__name__).warning("checks_not_made", reason=str(failed), hint="call job.commit() in the script")
 

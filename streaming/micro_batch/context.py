@@ -46,6 +46,7 @@ class BatchContext:
         scope: which threads write as part of the batch.
         source: what the user knows the batch's stream by.
         on_malformed: what happens to records that cannot be read as rows.
+        is_strict: whether what looks like a mistake in the data fails the batch.
         beside: runs a side task under its name; in a query it raises nothing.
         distinct: columns of the batch's streams whose names no field of a payload may have.
     """
@@ -56,6 +57,7 @@ class BatchContext:
     scope: scopes.Scope = field(default_factory=scopes.Scope)
     source: str = "stream"
     on_malformed: OnMalformed = OnMalformed.KEEP
+    is_strict: bool = False
     beside: Callable[[str, Callable[[], object]], object] = _at_once
     distinct: tuple[str, ...] = ()
     _kept: list[KeptRecords] = field(default_factory=list)
@@ -209,7 +211,7 @@ def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> N
     try:
         with scopes.running(context.scope, context):
             function(frame, context.batch_id)
-        context.writer.finish()
+        context.writer.finish(is_strict=context.is_strict)
         done = True
     finally:
         context.beside("speculation", lambda: context.speculation.end(context.writer, done=done))

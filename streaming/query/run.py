@@ -424,6 +424,7 @@ class Query:
             self._scope,
             named(positions).get("stream", "stream"),
             self._session.on_malformed if self._stream is None else self._stream.source.shape.on_malformed,
+            self._session.is_strict,
             self._beside,
             self._inputs.record_columns,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections import Counter
@@ -12,75 +13,16 @@ import pytest
 from pyspark.sql import Row
 
 from awsglue import DynamicFrame
-from awsglue.job import Job
 from awsglue.transforms import ApplyMapping, Filter
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import ledger_url, open_ledger
-from gluepot.bookmarks.run_writer import RunWriters
-from gluepot.core import logging
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import PermanentError
 from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.storage import open_storage
 from gluepot.engine.account import Account, Reading, Writes
-from gluepot.streaming.query import session
+from gluepot.engine.readings import READINGS
 from gluepot.tables.verify import verify
-
-
-@pytest.fixture
-def writers(monkeypatch, tmp_path):
-    fresh = RunWriters()
-    monkeypatch.setattr("awsglue.writing.WRITERS", fresh)
-    monkeypatch.setattr("awsglue.job.WRITERS", fresh)
-    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
-    monkeypatch.delenv("GLUEPOT_LEDGER", raising=False)
-    yield fresh
-    jobrun.end("the test ended")
-
-
-@pytest.fixture
-def job(glue_context, writers):
-    def begin(name="copy", bookmarks=True, **arguments):
-        made = Job(glue_context)
-        option = {"job_bookmark_option": "job-bookmark-enable"} if bookmarks else {}
-        made.init(name, {"JOB_NAME": name, **option, **arguments})
-        return made
-
-    return begin
-
-
-@pytest.fixture
-def read(glue_context):
-    def read(folder, form="json", ctx="source", **format_options):
-        return glue_context.create_dynamic_frame.from_options(
-            "s3", {"paths": [str(folder)]}, format=form, format_options=format_options, transformation_ctx=ctx
-        )
-
-    return read
-
-
-@pytest.fixture
-def write(glue_context, tmp_path):
-    def write(frame, **options):
-        given = {"path": str(tmp_path / "out"), **options}
-        glue_context.write_dynamic_frame.from_options(
-            frame, "s3", given, format="glueparquet", transformation_ctx="sink"
-        )
-
-    return write
-
-
-@pytest.fixture
-def said(capsys):
-    """The warnings since the last call, by event."""
-    logging.configure(json=True)
-    capsys.readouterr()
-
-    def said():
-        lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
-        return {one["msg"]: one for one in map(json.loads, lines) if one.get("level") == "warning"}
-
-    return said
 
 
 def put(folder: Path, name: str, text: str) -> Path:
@@ -263,15 +205,6 @@ def test_a_run_that_reads_nothing_has_an_account_too(job, read, tmp_path):
     assert accounts("copy")[0].writes == Writes()
 
 
-@pytest.fixture
-def setting(monkeypatch):
-    def setting(**values):
-        for name, value in values.items():
-            monkeypatch.setattr(session.current(), name, value)
-
-    return setting
-
-
 @pytest.mark.parametrize("through_rows", [True, False])
 def test_malformed_records_are_dropped_and_counted_if_the_job_says_so(
     job, read, write, writers, setting, glue_context, tmp_path, through_rows
@@ -303,7 +236,7 @@ def test_a_malformed_record_ends_a_job_that_says_so_and_nothing_is_published(
 def test_a_strict_job_ends_before_it_publishes_what_looks_like_a_mistake(job, read, write, setting, tmp_path):
     setting(is_strict=True)
     job()
-    with pytest.raises(PermanentError, match="All 20 rows are in the default partition of 'coutnry': no row has this"):
+    with pytest.raises(PermanentError, match=r"All 20 rows are in the default partition of 'coutnry' \(no row"):
         write(read(put(tmp_path / "in", "a.json", MIXED)), partitionKeys=["coutnry"])
 
     assert list((tmp_path / "out").rglob("*.parquet")) == []
@@ -311,3 +244,78 @@ def test_a_strict_job_ends_before_it_publishes_what_looks_like_a_mistake(job, re
 
 def verified(table):
     return list(verify(open_storage(table), None).findings)
+
+
+@pytest.mark.parametrize("use", [
+    lambda frame: frame.count(),
+    lambda frame: frame.show(1),
+    lambda frame: frame.errorsCount(),
+    lambda frame: frame.schema(),
+    lambda frame: frame.toDF().columns,
+    lambda frame: Filter.apply(frame=frame, f=lambda row: row["id"] > 4).count(),
+])  # fmt: skip
+@pytest.mark.parametrize("bookmarks", [True, False])
+def test_records_of_a_frame_that_is_never_written_are_kept_once(job, read, write, writers, tmp_path, use, bookmarks):
+    run = job(bookmarks=bookmarks)
+    use(read(put(tmp_path / "in", "a.json", MIXED), ctx="orders"))
+    run.commit()
+
+    assert kept(tmp_path / "state/rejects/copy") == BROKEN
+    assert writers.account().sources["orders"].rejected == sum(writers.rejected().by_reason.values()) == 2
+
+
+def test_a_frame_that_is_counted_and_written_is_read_twice_and_not_once_more(job, read, write, writers, tmp_path):
+    run = job()
+    frame = read(put(tmp_path / "in", "a.json", MIXED))
+    frame.count()
+    write(frame)
+    read_before = READINGS.records_and_bytes()[0]
+    run.commit()
+
+    assert READINGS.records_and_bytes()[0] == read_before
+    assert not (tmp_path / "state/rejects").exists()
+
+
+def test_error_records_that_are_written_as_rows_arrive_and_are_written(job, read, write, writers, tmp_path):
+    put(tmp_path / "in", "a.json", MIXED)
+    for _ in range(2):
+        job()
+        write(read(tmp_path / "in", ctx="orders").errorsAsDynamicFrame())
+        jobrun.end("the attempt dies")
+
+    assert writers.account().to_plain() == {
+        "sources": {"orders": {"read": 22, "delivered": 20, "rejected": 2, "left_out": 0}},
+        "writes": {"arrived": 4, "written": 2, "refused": 0, "skipped": 2},
+    }
+    assert verified(str(tmp_path / "out")) == []
+
+
+def test_a_bookmark_does_not_move_past_files_of_which_every_read_failed(job, read, write, said, tmp_path):
+    put(tmp_path / "in", "a.json", MIXED)
+    (tmp_path / "in/b.json.gz").write_bytes(gzip.compress(b'{"id": 1}\n' * 90)[:-9])
+    put(tmp_path / "other", "a.json", MIXED)
+    for _ in range(2):
+        run = job()
+        with pytest.raises(PermanentError, match="damaged"):
+            write(read(tmp_path / "in", ctx="orders"))
+        read(tmp_path / "other", ctx="other").count()
+        run.commit()
+
+        assert said()["bookmark_not_moved"]["ctx"] == "orders"
+
+    (tmp_path / "in/b.json.gz").unlink()
+    run = job()
+    frame = read(tmp_path / "in", ctx="orders")
+    assert (frame.count(), read(tmp_path / "other", ctx="other").count()) == (20, 0)
+    run.commit()
+    assert "bookmark_not_moved" not in said()
+
+
+def test_a_source_that_the_script_does_not_use_is_named(job, read, said, tmp_path):
+    put(tmp_path / "in", "a.json", MIXED)
+    for events in ({"source_not_used"}, set()):
+        run = job()
+        read(tmp_path / "in", ctx="orders")
+        run.commit()
+
+        assert said().keys() & {"source_not_used"} == events

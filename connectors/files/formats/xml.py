@@ -62,6 +62,11 @@ class XmlInputFormat:
     types: Mapping[str, pa.DataType] | None = None
     zone: TimeZone = UTC
 
+    @property
+    def finds_records_by(self) -> str:
+        """The option that finds the records in a file."""
+        return "rowTag"
+
     @classmethod
     def from_glue(cls, options: Mapping[str, Any]) -> XmlInputFormat:
         """Read Glue's `format_options`.

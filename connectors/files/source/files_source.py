@@ -52,6 +52,11 @@ class FilesSource:
             " or the job fails if it has no bookmark."
         )
 
+    @property
+    def finds_records_by(self) -> str:
+        """The option by which records are found in a file that has other text, too; empty if all text is records."""
+        return str(getattr(self.format, "finds_records_by", ""))
+
     def only(self, columns: frozenset[str]) -> FilesSource:
         """See `ColumnarSource`; formats that are read from start to end give all columns."""
         form = self.format

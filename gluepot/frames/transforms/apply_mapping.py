@@ -15,7 +15,7 @@ from gluepot.frames.schema.glue_types import NESTED_NAMES
 from gluepot.frames.time_zone import UTC, TimeZone
 from gluepot.frames.transforms.choices import cast
 from gluepot.frames.transforms.mapping import Mapping, parse_mapping
-from gluepot.frames.transforms.paths import Path, find
+from gluepot.frames.transforms.paths import Path, Sought, find
 from gluepot.frames.transforms.source_types import of_declared_type
 
 _Tree = dict[str, "Column | _Tree"]
@@ -61,13 +61,11 @@ class ApplyMapping:
         """The paths it looks at."""
         return frozenset(mapping.source for mapping in self._parsed)
 
-    def missing(self, batch: pa.RecordBatch) -> list[str]:
-        """Return those source fields, as the script names them, that no row has."""
-        columns = columns_of(batch)
+    @property
+    def sought(self) -> Sequence[Sought]:
+        """The fields that it asks for."""
         return [
-            str(entry[0])
-            for entry, mapping in zip(self.mappings, self._parsed, strict=True)
-            if find(columns, mapping.source, case_sensitive=self.case_sensitive) is None
+            Sought(str(entry[0]), mapping.source) for entry, mapping in zip(self.mappings, self._parsed, strict=True)
         ]
 
     def __call__(self, chunk: Chunk) -> Chunk:

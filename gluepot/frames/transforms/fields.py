@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of, columns_of
-from gluepot.frames.transforms.paths import Path, find, parse_path
+from gluepot.frames.transforms.paths import Path, Sought, find, parse_path
 from gluepot.frames.transforms.structs import only, put, renamed, without
 
 
@@ -29,6 +29,16 @@ class SelectFields:
     def sources(self) -> frozenset[Path]:
         """The paths it looks at."""
         return self._parsed
+
+    @property
+    def case_sensitive(self) -> bool:
+        """Whether the case of the names counts."""
+        return True
+
+    @property
+    def sought(self) -> Sequence[Sought]:
+        """The fields that it asks for."""
+        return [Sought(path, parse_path(path)) for path in self.paths]
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
@@ -71,6 +81,16 @@ class RenameField:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_paths", (parse_path(self.old), parse_path(self.new)))
+
+    @property
+    def case_sensitive(self) -> bool:
+        """Whether the case of the names counts."""
+        return True
+
+    @property
+    def sought(self) -> Sequence[Sought]:
+        """The fields that it asks for."""
+        return [Sought(self.old, self._paths[0])]
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with the field renamed; the errors stay."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -14,6 +15,14 @@ Path = tuple[str, ...]
 
 ITEMS = "[]"
 """The step of a deep path that leads from an array to its elements."""
+
+
+class Sought(NamedTuple):
+    """A field that a step asks for: as the script names it, and its path."""
+
+    name: str
+    path: Path
+
 
 _STEP = re.compile(r"`([^`]*)`|([^.`]+)")
 

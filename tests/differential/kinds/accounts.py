@@ -248,6 +248,15 @@ def _counted(context: Any, frame: Any, out: Path) -> None:
     frame.toDF().count()
 
 
+def _only_counted(context: Any, frame: Any, out: Path) -> None:
+    frame.count()
+
+
+def _only_shown(context: Any, frame: Any, out: Path) -> None:
+    frame.show(1)
+    frame.errorsCount()
+
+
 def _twice(context: Any, frame: Any, out: Path) -> None:
     _write(context, frame, out / "first")
     _write(context, frame, out / "second")
@@ -266,6 +275,8 @@ _USES: dict[str, Callable[[Any, Any, Path], None]] = {
     "filtered": _filtered,
     "through_rows": _through_rows,
     "counted": _counted,
+    "only_counted": _only_counted,
+    "only_shown": _only_shown,
     "twice": _twice,
     "joined": _joined,
 }

@@ -30,7 +30,7 @@ def test_a_field_that_some_records_have_is_none():
 
 def test_without_a_near_name_the_columns_are_listed():
     (found,) = suspicions([part(missing=missing("x"))], [], [])
-    assert found.hint == "fields in the records: country, id"
+    assert found.hint == "other fields: country, id"
 
 
 def test_rows_that_are_all_in_the_default_partition_of_a_key():
@@ -52,3 +52,35 @@ def test_a_format_that_most_records_do_not_fit():
     assert "not UTF-8" in found.hint
     assert suspicions([ManifestPart(rows_in=20, rejected={"invalid_utf8": 10})], [], []) == []
     assert suspicions([ManifestPart(rows_in=9, rejected={"invalid_utf8": 9})], [], []) == []
+
+
+def nulls(wanted, names, rows=20):
+    return part(missing=MissingFields(frozenset([wanted]), frozenset(names), frozenset([wanted]), rows))
+
+
+def test_a_field_with_nulls_only_is_named_if_a_near_one_that_is_not_asked_for_has_values():
+    assert suspicions([nulls("country", ["contry"]), part()], [], []) == [
+        Suspicion("field_without_values", "country", "Did you mean 'contry'?", 20)
+    ]
+    assert suspicions([nulls("country", ["price"])], [], []) == []
+
+
+def test_fields_that_differ_in_a_digit_are_two_fields():
+    assert suspicions([nulls("line_2", ["line_1"])], [], []) == []
+
+
+def test_a_few_records_with_nulls_say_nothing():
+    assert suspicions([nulls("country", ["contry"], rows=9)], [], []) == []
+
+
+def test_a_field_that_is_absent_here_and_null_there_has_no_value():
+    (found,) = suspicions([nulls("country", ["contry"]), part(missing=missing("country"))], [], [])
+    assert (found.event, found.hint) == ("field_without_values", "Did you mean 'contry'?")
+
+
+def test_a_task_reads_the_needed_columns_only_so_the_source_knows_the_near_name():
+    parts = [part(missing=missing("contry", names=["id"]))]
+
+    assert suspicions(parts, [], [], lambda: ["id", "country"]) == [
+        Suspicion("field_not_found", "contry", "Did you mean 'country'?")
+    ]

@@ -10,10 +10,12 @@ from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss, PermanentError
 from gluepot.core.on_malformed import OnMalformed
+from gluepot.engine.account import Reading
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
 from gluepot.frames.chunk import CallSite, Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
+from gluepot.frames.transforms import ApplyMapping, ErrorRows, RenameField, SelectFields, Stage
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
@@ -47,7 +49,17 @@ def test_records_that_cannot_be_read_are_told_from_those_that_fail_later():
 
     list(through([Chunk(ROWS, [ERROR, FAILED])], [], tally))
 
-    assert (tally.reading.delivered, tally.reading.rejected) == (1, 1)
+    assert tally.reading(keeps=False) == Reading(3, 1, 1)
+    assert tally.reading(keeps=True) == Reading(3, 1, 1, kept=1)
+    assert tally.rejected_as_rows == 0
+
+
+def test_records_that_could_not_be_read_and_are_rows_of_an_error_frame_are_counted():
+    tally = Tally(rows_in=3)
+
+    list(through([Chunk(ROWS, [ERROR, FAILED])], [ErrorRows()], tally))
+
+    assert (tally.rejected, tally.rejected_as_rows, tally.rows_dropped) == (1, 1, 1)
 
 
 def test_records_that_cannot_be_read_are_dropped_and_counted_if_the_job_says_so():
@@ -218,3 +230,35 @@ def test_a_stream_learns_from_the_documents_of_its_own_batch_only(column, sticky
     list(frame_chunks([pa.RecordBatch.from_pydict({"j": ['{"a": 1}']})], column, tally, sticky))
 
     assert (tally.source_schema and tally.source_schema.names) == learned
+
+
+def rows(**columns):
+    return Chunk(pa.RecordBatch.from_pydict(columns))
+
+
+@pytest.mark.parametrize("step", [
+    ApplyMapping([("name", "nom"), ("price", "price")]),
+    SelectFields(["name", "price"]),
+    Stage(SelectFields(["name", "price"]), CallSite("job.py")),
+    RenameField("name", "nom"),
+])  # fmt: skip
+def test_fields_that_have_no_value_in_any_chunk_are_noted(step):
+    absent, null = rows(id=[1, 2], price=[1.5, 2.5]), rows(nmae=["a", "b"], name=pa.nulls(2), price=[1.5, None])
+    tally = Tally()
+    list(through([absent, null, rows(name=[])], [step], tally))
+
+    seen = tally.missing
+    assert (seen.wanted, seen.null, seen.rows) == ({"name"}, {"name"}, 4)
+    assert seen.names - {"price"} == {"id", "nmae"}
+
+    list(through([rows(name=["x", None])], [step], tally))
+    assert tally.missing.wanted == set()
+
+
+def test_each_step_asks_for_fields_of_its_own():
+    tally = Tally()
+    list(
+        through([rows(id=[1], nmae=["a"])], [ApplyMapping([("nmae", "name"), ("x", "y")]), SelectFields(["id"])], tally)
+    )
+
+    assert tally.missing.wanted == {"x", "id"}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pyarrow as pa
 import pytest
 
 from gluepot.connectors.files.formats.csv import read
 from gluepot.connectors.files.formats.csv.write import CsvOutputFormat
+from gluepot.connectors.files.source.grouping import FileGroup
 from tests.unit.files.reading import errors, records
+from tests.unit.files.test_pieces import planned
 
 
 def test_csv_without_header_has_numbered_columns(tmp_path):
@@ -146,3 +150,34 @@ def test_csv_names_that_come_twice_are_numbered(tmp_path):
 def test_csv_without_a_row_gives_none(tmp_path, text):
     (tmp_path / "a").write_text(text)
     assert records(tmp_path, "csv", withHeader=True) == []
+
+
+BAD_LINES = [
+    b"a,b\n1,x\n2\n3,y\n2\n4,z\n",
+    b"\xef\xbb\xbfa,b\r\n1,x\r\n2\r\n3,y\r\n1,2\r\n2\r\n",
+    b'a,b\n1,"x\n12\n2\n',
+    b"a,b\n1,\xff\n12,\xff\n2,\xff\n",
+    b"\n\na,b\n\n1,x,3\n\n3",
+]
+
+
+@pytest.mark.parametrize("text", BAD_LINES)
+@pytest.mark.parametrize("header", [True, False])
+def test_each_rejected_line_has_the_byte_that_it_begins_at(tmp_path, text, header):
+    (tmp_path / "a.csv").write_bytes(text)
+    source, file = planned(tmp_path, "csv", withHeader=header)
+    wholes = errors(tmp_path, "csv", withHeader=header)
+    in_pieces = [
+        error
+        for piece in pairwise([0, 7, 12, len(text)])
+        for chunk in source.read(FileGroup((file,), piece))
+        for error in chunk.errors
+    ]
+
+    assert wholes
+    for error in (*wholes, *in_pieces):
+        at = int(error.at.position)
+        assert text[at:].startswith(error.raw)
+        assert text[at + len(error.raw) :][:1] in (b"\n", b"\r", b"")
+    assert len({error.at.position for error in wholes}) == len(wholes)
+    assert {(one.at.position, one.raw) for one in in_pieces} == {(one.at.position, one.raw) for one in wholes}

@@ -26,6 +26,7 @@ from gluepot.connectors.files.formats.csv.lines import (
     line_count,
     with_whole_breaks,
 )
+from gluepot.connectors.files.formats.csv.places import Places
 from gluepot.connectors.files.formats.csv.row_parser import RowParser
 from gluepot.connectors.files.formats.csv.rows import Rows, as_text
 from gluepot.connectors.files.formats.text_lines import lines_of, text_blocks
@@ -127,13 +128,14 @@ class CsvReader:
             self._check_encoding(first, file.place)
         names = _distinct(cells) if settings.with_header else _by_place(settings.names, len(cells))
         again = b"" if settings.with_header else first
+        at = lines.at - len(again)
         if file.piece is None:
             rest = lines.rest(again)
         else:
-            rest, _ = lines_of(file.plain, file.piece, lines.at - len(again))
+            rest, at = lines_of(file.plain, file.piece, at)
         rows = Rows(names, Coordinates(file.place, file.partition))
         chunk = None
-        for chunk in self._rows(rows, rest, file.place):
+        for chunk in self._rows(rows, rest, at, file.place):
             yield chunk
         if chunk is None and settings.with_header:
             yield Chunk(rows.no_rows())  # the header names the columns
@@ -169,10 +171,10 @@ class CsvReader:
         cells = self._parser.cells(text, more)
         return b"".join(taken), cells
 
-    def _rows(self, rows: Rows, rest: BinaryIO, place: str) -> Iterator[Chunk]:
+    def _rows(self, rows: Rows, rest: BinaryIO, at: int, place: str) -> Iterator[Chunk]:
         if not self._settings.multi_line:
-            for text, _ in text_blocks(rest, place, advice="correct separator, or leave it out with exclusions"):
-                yield from self._block(rows, text)
+            for text, offset in text_blocks(rest, place, advice="correct separator, or leave it out with exclusions"):
+                yield from map(Places(text, at + offset).placed, self._block(rows, text))
         elif self._settings.escape is None:
             yield from self._stream(rows, rest, place)
         else:

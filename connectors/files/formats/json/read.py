@@ -78,6 +78,11 @@ class JsonInputFormat:
         return False
 
     @property
+    def finds_records_by(self) -> str:
+        """The option that finds the records in a file."""
+        return "jsonPath" if self.path else ""
+
+    @property
     def splits(self) -> bool:
         """Lines are records, documents are not."""
         return not (self.multi_line or self.path)

@@ -248,6 +248,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: clients may be killed at any moment."""
+
+
 @contextmanager
 def fan_out(server_url: str, **rules: Any) -> Iterator[FanOut]:
     """Run a server on loopback for as long as the context lasts.
@@ -259,8 +266,7 @@ def fan_out(server_url: str, **rules: Any) -> Iterator[FanOut]:
     front = FanOut(**rules)
     with urllib3.PoolManager(maxsize=50) as pool:
         about = {"front": front, "upstream": server_url + "/", "pool": pool}
-        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), about))
-        server.daemon_threads = True
+        server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), about))
         front.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()

@@ -12,12 +12,12 @@ import boto3
 import pytest
 
 from gluepot.connectors.kinesis.planner import KinesisPlanner
+from gluepot.connectors.kinesis.positions import Positions
 from gluepot.connectors.kinesis.source import kinesis_source
 from gluepot.core.clock import SystemClock
 from gluepot.servers.kinesis import KinesisServer
-from gluepot.streaming.query import session
+from tests.crash.kinesis_stream import KinesisStream
 from tests.integration.conftest import Stream
-from tests.integration.test_kinesis_reshards import reshards
 from tests.kinesis_fan_out import FanOut, fan_out
 
 CLOCK = SystemClock()
@@ -33,7 +33,7 @@ def emulator(tmp_path_factory, aws_credentials) -> Iterator[str]:
 
 @pytest.fixture
 def front(emulator) -> Iterator[FanOut]:
-    with fan_out(emulator) as front:
+    with fan_out(emulator, poll_secs=0.05) as front:
         yield front
 
 
@@ -45,11 +45,11 @@ def new_stream(url: str, name: str, shards: int = 1) -> Stream:
 
 
 @contextmanager
-def reading(stream: Stream, folder: Path) -> Iterator[Reading]:
+def reading(stream: Stream, folder: Path, last: Positions | None = None) -> Iterator[Reading]:
     source = kinesis_source(stream.options(**BY_NAME, retryIntervalMs="50"), lambda *_: None).in_folder(folder)
-    planner = source.planner(None, CLOCK)
+    planner = KinesisPlanner(source.settings, folder, last, CLOCK)
     try:
-        yield Reading(source, planner)
+        yield Reading(source, planner, last)
     finally:
         planner.close()
 
@@ -57,11 +57,10 @@ def reading(stream: Stream, folder: Path) -> Iterator[Reading]:
 class Reading:
     """A query without Spark: what its batches hold."""
 
-    def __init__(self, source, planner: KinesisPlanner) -> None:
-        self.source, self.planner = source, planner
+    def __init__(self, source, planner: KinesisPlanner, last: Positions | None) -> None:
+        self.source, self.planner, self.last = source, planner, last
         self.numbers: list[int] = []
         self.ranges = []
-        self.last = None
 
     def until(self, count: int) -> list[int]:
         deadline = CLOCK.monotonic() + WAIT_SECS
@@ -118,37 +117,40 @@ def test_a_batch_is_pushed_and_read_again_from_the_stream(front, tmp_path):
         assert front.calls["GetRecords"]
 
 
-def test_subscriptions_that_end_break_and_are_refused_lose_and_repeat_nothing(front, tmp_path):
+def test_reshards_cuts_refusals_and_new_starts_lose_and_repeat_nothing(front, tmp_path):
     chance = random.Random(5)
-    front.lasting_secs, front.event_records = 5.5, 7
-    front.cut = lambda: chance.random() < 0.02
+    front.lasting_secs, front.again_secs, front.call_secs, front.event_records = 2.0, 0.5, 0.1, 7
+    front.cut = lambda: chance.random() < 0.05
     codes = ["LimitExceededException", "ResourceInUseException"]
     front.refusal = lambda name: (
         (400, chance.choice(codes)) if name == "SubscribeToShard" and chance.random() < 0.2 else None
     )
     stream = new_stream(front.url, "broken", shards=2)
-    with reading(stream, tmp_path) as query:
-        for start in range(0, 200, 20):
+    reshard = KinesisStream(front.url, stream.name, stream.client).reshard
+    numbers, last = [], None
+    for start in range(0, 160, 40):
+        with reading(stream, tmp_path, last) as query:
             stream.send_json(*numbered(start, start + 20))
-            CLOCK.sleep(0.7)
-        assert sorted(query.until(200)) == list(range(200))
-    assert front.continued > 0
+            reshard(chance)
+            stream.send_json(*numbered(start + 20, start + 40))
+            numbers += query.until(chance.randrange(20, 40))
+            last = query.last
+    with reading(stream, tmp_path, last) as query:
+        numbers += query.until(160 - len(numbers))
 
-
-def test_every_record_is_in_the_table_once_while_shards_are_split_and_merged(job, front):
-    chance = random.Random(3)
-    front.lasting_secs, front.again_secs, front.call_secs, front.poll_secs = 2.0, 0.5, 0.1, 0.05
-    front.cut = lambda: chance.random() < 0.02
-    stream = new_stream(front.url, "resharded", shards=2)
-    told = {"connection_type": "kinesis", "windowSize": "0 seconds", "batchMaxRetries": 0}
-    with stream.records_arriving() as sent, reshards(stream) as done:
-        while not done.is_set():
-            job.drain(stream.options(**BY_NAME), drain=session.Drain(max_batches=4), **told)
-    job.drain(stream.options(**BY_NAME), **told)
-
-    assert sorted(n for (n,) in job.rows("n")) == sent
+    assert sorted(numbers) == list(range(160))
     assert front.calls["RegisterStreamConsumer"] == 1
     assert "DeregisterStreamConsumer" not in front.calls
+
+
+def test_a_job_writes_what_is_pushed_once(job, front):
+    stream = new_stream(front.url, "job")
+    told = {"connection_type": "kinesis", "windowSize": "0 seconds", "batchMaxRetries": 0}
+    for start in (0, 20):
+        stream.send_json(*numbered(start, start + 20))
+        job.drain(stream.options(**BY_NAME), **told)
+
+    assert sorted(n for (n,) in job.rows("n")) == list(range(40))
 
 
 def test_an_emulator_that_never_tells_of_a_shards_end_is_read_to_its_end(emulator, tmp_path):

@@ -3,16 +3,20 @@
 What the API reference says of SubscribeToShard holds: a second subscription of a consumer to a shard is refused within
 five seconds and takes over later; there is one call a second; a subscription ends after five minutes; its last event
 names the shard's children. The continuation sequence numbers are numbers that no record has, as they may be. All other
-calls are passed on.
+calls are passed on, and GetRecords may be limited as it is for a shard of AWS.
+
+`python -m tests.kinesis_fan_out URL` runs one until its input ends. GET answers the numbers of calls, as JSON.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import struct
+import sys
 import threading
 import zlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -75,6 +79,7 @@ class FanOut:
         heartbeat_secs: longest time without an event.
         poll_secs: how often the server looks for new records.
         event_records: largest number of records of an event.
+        reads_per_sec: how many GetRecords calls a second a shard answers; None for any number.
         refusal: called with each operation; returns what refuses it.
         cut: called with each event; True breaks the connection in the middle of it.
         calls: calls by operation.
@@ -89,6 +94,7 @@ class FanOut:
     heartbeat_secs: float = 5.0
     poll_secs: float = 0.01
     event_records: int = 1000
+    reads_per_sec: int | None = None
     refusal: Callable[[str], Refusal | None] = lambda _: None
     cut: Callable[[], bool] = lambda: False
     calls: Counter[str] = field(default_factory=Counter)
@@ -97,6 +103,8 @@ class FanOut:
     closing: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
     _begun: dict[tuple[str, str], tuple[float, threading.Event]] = field(default_factory=dict)
+    _shards: dict[str, str] = field(default_factory=dict)
+    _reads: dict[str, deque[float]] = field(default_factory=dict)
     _called: dict[tuple[str, str], float] = field(default_factory=dict)
     _behind: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -104,6 +112,30 @@ class FanOut:
         """Refuse a call that is to be refused."""
         if refused := self.refusal(operation):
             raise RefusedCall(*refused, "made up")
+
+    def read(self, iterator: str, answer: Callable[[], bytes]) -> bytes:
+        """Answer a GetRecords call, within the limit of its shard."""
+        if self.reads_per_sec is None:
+            return answer()
+        now = CLOCK.monotonic()
+        with self.lock:
+            shard = self._shards.pop(iterator, "")
+            reads = self._reads.setdefault(shard, deque())
+            while reads and now - reads[0] >= 1.0:
+                reads.popleft()
+            if len(reads) >= self.reads_per_sec:
+                self._shards[iterator] = shard
+                self.calls["GetRecords, refused"] += 1
+                raise RefusedCall(400, "ProvisionedThroughputExceededException", "Rate exceeded for shard")
+            reads.append(now)
+        body = answer()
+        self.know(json.loads(body).get("NextShardIterator") or "", shard)
+        return body
+
+    def know(self, iterator: str, shard: str) -> None:
+        """Remember whose iterator this is."""
+        with self.lock:
+            self._shards[iterator] = shard
 
     def take(self, consumer: str, shard: str) -> threading.Event:
         """Give a subscription to the caller; the event is set when another takes it over."""
@@ -155,12 +187,22 @@ class _Handler(BaseHTTPRequestHandler):
             self.front.check(operation)
             if operation == "SubscribeToShard":
                 self._subscribe(json.loads(body))
+            elif operation == "GetRecords":
+                iterator = json.loads(body)["ShardIterator"]
+                self._answer(200, self.front.read(iterator, lambda: self._call(operation, body)))
             else:
-                self._answer(200, self._call(operation, body))
+                answer = self._call(operation, body)
+                if operation == "GetShardIterator":
+                    self.front.know(json.loads(answer)["ShardIterator"], json.loads(body)["ShardId"])
+                self._answer(200, answer)
         except RefusedCall as refused:
             self._answer(refused.status, refused.body)
         except OSError:
             self.close_connection = True
+
+    def do_GET(self) -> None:
+        with self.front.lock:
+            self._answer(200, json.dumps(self.front.calls).encode())
 
     def _call(self, operation: str, body: bytes) -> bytes:
         headers = {name: self.headers[name] for name in KEPT_HEADERS if name in self.headers}
@@ -278,3 +320,19 @@ def fan_out(server_url: str, **rules: Any) -> Iterator[FanOut]:
             with suppress(OSError):
                 server.server_close()
             thread.join()
+
+
+def main() -> None:
+    """Run one until its input ends; prints its URL."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("url")
+    parser.add_argument("--reads-per-sec", type=int)
+    parser.add_argument("--poll-secs", type=float, default=FanOut.poll_secs)
+    asked = parser.parse_args()
+    with fan_out(asked.url, reads_per_sec=asked.reads_per_sec, poll_secs=asked.poll_secs) as front:
+        print(front.url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

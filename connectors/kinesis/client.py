@@ -155,9 +155,13 @@ class EventStream:
             try:
                 message = read_message(self._answer.read)
             except GarbledMessage as garbled:
-                raise TransientError(f"{self._where} sent events that cannot be read ({garbled}).") from garbled
+                raise TransientError(
+                    f"{self._where} sent an event that cannot be read ({garbled}); the shard is subscribed to again."
+                ) from garbled
             except (urllib3.exceptions.HTTPError, OSError, ValueError) as away:
-                raise TransientError(f"{self._where} sends no more events ({away}); is it reachable?") from away
+                raise TransientError(
+                    f"{self._where} sends no more events ({away}); the shard is subscribed to again."
+                ) from away
             if message is None:
                 return None
             kind = message.headers.get(":message-type")
@@ -180,7 +184,9 @@ class EventStream:
         try:
             return orjson.loads(payload)
         except orjson.JSONDecodeError as garbled:
-            raise TransientError(f"{self._where} sent an event that is not JSON.") from garbled
+            raise TransientError(
+                f"{self._where} sent an event that is not JSON; the shard is subscribed to again."
+            ) from garbled
 
 
 def _message(plain: Mapping[str, Any]) -> str:

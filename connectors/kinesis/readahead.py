@@ -283,7 +283,7 @@ class ReadAhead:
             failed = TransientError(f"The spool of Kinesis records cannot be written ({error}); is the disk full?")
         with self._changed:
             one.busy = False
-            if failed is not None:
+            if failed is not None and not self._stopped:
                 self._after_failure(one, failed, began)
             elif fetched is not None:
                 self._after_read(one, fetched, extent, size, began, began_epoch)

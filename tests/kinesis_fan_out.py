@@ -77,7 +77,7 @@ class FanOut:
         call_secs: time between two calls for a consumer and shard.
         lasting_secs: how long a subscription lasts.
         heartbeat_secs: longest time without an event.
-        poll_secs: how often the server looks for new records.
+        poll_secs: how often the server looks for new records that were not sent through it.
         event_records: largest number of records of an event.
         reads_per_sec: how many GetRecords calls a second a shard answers; None for any number.
         refusal: called with each operation; returns what refuses it.
@@ -92,7 +92,7 @@ class FanOut:
     call_secs: float = 1.0
     lasting_secs: float = 300.0
     heartbeat_secs: float = 5.0
-    poll_secs: float = 0.01
+    poll_secs: float = 0.5
     event_records: int = 1000
     reads_per_sec: int | None = None
     refusal: Callable[[str], Refusal | None] = lambda _: None
@@ -102,11 +102,24 @@ class FanOut:
     continued: int = 0
     closing: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    puts: int = 0
+    _put: threading.Condition = field(default_factory=threading.Condition)
     _begun: dict[tuple[str, str], tuple[float, threading.Event]] = field(default_factory=dict)
     _shards: dict[str, str] = field(default_factory=dict)
     _reads: dict[str, deque[float]] = field(default_factory=dict)
     _called: dict[tuple[str, str], float] = field(default_factory=dict)
     _behind: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def put(self) -> None:
+        """Wake the subscriptions, since records have come."""
+        with self._put:
+            self.puts += 1
+            self._put.notify_all()
+
+    def wait(self, puts: int) -> None:
+        """Wait for records that come after so many calls, or until it is time to look for others."""
+        with self._put:
+            self._put.wait_for(lambda: self.puts != puts or self.closing.is_set(), self.poll_secs)
 
     def check(self, operation: str) -> None:
         """Refuse a call that is to be refused."""
@@ -194,6 +207,8 @@ class _Handler(BaseHTTPRequestHandler):
                 answer = self._call(operation, body)
                 if operation == "GetShardIterator":
                     self.front.know(json.loads(answer)["ShardIterator"], json.loads(body)["ShardId"])
+                if operation.startswith("PutRecord"):
+                    self.front.put()
                 self._answer(200, answer)
         except RefusedCall as refused:
             self._answer(refused.status, refused.body)
@@ -245,10 +260,11 @@ class _Handler(BaseHTTPRequestHandler):
             if taken.is_set():
                 self._send(exception_message("ResourceInUseException", "another subscription took over"))
                 break
+            puts = front.puts
             answer = self._ask("GetRecords", ShardIterator=at, Limit=front.event_records)
             at, records = answer.get("NextShardIterator"), answer["Records"]
             if not records and at and CLOCK.monotonic() - said < front.heartbeat_secs:
-                front.closing.wait(front.poll_secs)
+                front.wait(puts)
                 continue
             number, place = front.continuation(place, records[-1]["SequenceNumber"] if records else "")
             told: dict[str, Any] = {"Records": records, "MillisBehindLatest": answer["MillisBehindLatest"]}
@@ -316,6 +332,7 @@ def fan_out(server_url: str, **rules: Any) -> Iterator[FanOut]:
             yield front
         finally:
             front.closing.set()
+            front.put()
             server.shutdown()
             with suppress(OSError):
                 server.server_close()
@@ -327,9 +344,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("--reads-per-sec", type=int)
-    parser.add_argument("--poll-secs", type=float, default=FanOut.poll_secs)
     asked = parser.parse_args()
-    with fan_out(asked.url, reads_per_sec=asked.reads_per_sec, poll_secs=asked.poll_secs) as front:
+    with fan_out(asked.url, reads_per_sec=asked.reads_per_sec) as front:
         print(front.url, flush=True)
         sys.stdin.read()
 

@@ -2,10 +2,10 @@
 
 A process sends records at a steady rate; each says when it was sent. A side reads them as a query does: read ahead into
 the spool, plan, read the ranges. Measured are the time from sending a record to having its value, the calls to the API,
-and the reader's processor time. The emulator is kinesis-mock behind `tests.kinesis_fan_out`, which looks for new
-records every 20 ms and answers five reads a second for a shard, as AWS does. AWS's own delay, which its guide gives as
-70 ms for a push and 200 ms for a read, is not part of what is measured. With `--others`, other readers poll the stream
-at the same time.
+and the reader's processor time. The emulator is kinesis-mock behind `tests.kinesis_fan_out`, which pushes records when
+they are sent, and answers five reads a second for a shard, as AWS does. AWS's own delay, which its guide gives as 70 ms
+for a push and 200 ms for a read, is not part of what is measured. With `--others`, other readers poll the stream at the
+same time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ SIDES = {"polling": {}, "fan-out": {"fanoutConsumerName": "bench"}}
 SETTLE_SECS = 4.0
 SEND_SECS = 0.05
 READS_PER_SEC = 5
-POLL_SECS = 0.02
 COUNTED = ("GetRecords", "GetRecords, refused", "GetShardIterator", "SubscribeToShard", "ListShards")
 
 
@@ -78,7 +77,6 @@ def _summary(rounds: list[dict[str, Any]]) -> dict[str, Any]:
 @contextmanager
 def _front(url: str) -> Iterator[str]:
     command = [sys.executable, "-m", "tests.kinesis_fan_out", url, "--reads-per-sec", str(READS_PER_SEC)]
-    command += ["--poll-secs", str(POLL_SECS)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -33,7 +33,7 @@ def emulator(tmp_path_factory, aws_credentials) -> Iterator[str]:
 
 @pytest.fixture
 def front(emulator) -> Iterator[FanOut]:
-    with fan_out(emulator, poll_secs=0.05) as front:
+    with fan_out(emulator) as front:
         yield front
 
 

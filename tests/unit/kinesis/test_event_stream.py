@@ -2,11 +2,18 @@
 
 import io
 import random
+import struct
+import zlib
 
 import pytest
+import urllib3
 from botocore.eventstream import EventStreamBuffer
 
+from gluepot.connectors.aws.errors import Throttled
+from gluepot.connectors.kinesis.client import EventStream
+from gluepot.connectors.kinesis.errors import NoSuchStream
 from gluepot.connectors.kinesis.events import GarbledMessage, read_message
+from gluepot.core.errors import ConfigError, TransientError
 from tests.kinesis_fan_out import event_message, exception_message, message
 
 WHOLE = event_message("SubscribeToShardEvent", {"Records": [], "MillisBehindLatest": 0})
@@ -64,10 +71,52 @@ def test_headers_that_make_no_sense_are_noticed(block):
         read_message(io.BytesIO(with_headers(block)).read)
 
 
-def with_headers(block):
-    import struct
-    import zlib
+def events_of(body):
+    answer = urllib3.HTTPResponse(body=io.BytesIO(body), preload_content=False)
+    return EventStream(answer, "Kinesis stream clicks at memory")
 
+
+def test_events_follow_whatever_the_service_says_first_and_end_with_the_stream():
+    events = events_of(event_message("initial-response", {}) + WHOLE)
+    assert events.next_event() == {"Records": [], "MillisBehindLatest": 0}
+    assert events.next_event() is None
+    events.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("ResourceInUseException", TransientError),
+        ("InternalFailureException", TransientError),
+        ("KMSThrottlingException", Throttled),
+        ("ResourceNotFoundException", NoSuchStream),
+        ("KMSAccessDeniedException", ConfigError),
+    ],
+)
+def test_an_exception_within_the_stream_is_the_error_that_the_call_would_raise(code, error):
+    with pytest.raises(error, match=f"{code}: the reason"):
+        events_of(exception_message(code, "the reason")).next_event()
+
+
+def test_an_error_without_a_body_is_named_by_its_headers():
+    told = {":message-type": "error", ":error-code": "InternalError", ":error-message": "the reason"}
+    with pytest.raises(TransientError, match="InternalError: the reason"):
+        events_of(message(told, b"")).next_event()
+
+
+@pytest.mark.parametrize("body", [b"{}", WHOLE[:-1], event_message("SubscribeToShardEvent", {})[:-6] + b"123456"])
+def test_an_answer_that_is_cut_off_or_something_else_is_tried_again(body):
+    with pytest.raises(TransientError, match="subscribed to again"):
+        events_of(body).next_event()
+
+
+def test_an_event_that_is_not_json_is_tried_again():
+    about = {":message-type": "event", ":event-type": "SubscribeToShardEvent"}
+    with pytest.raises(TransientError, match="not JSON"):
+        events_of(message(about, b"<xml/>")).next_event()
+
+
+def with_headers(block):
     prelude = struct.pack(">II", 16 + len(block), len(block))
     whole = prelude + struct.pack(">I", zlib.crc32(prelude)) + block
     return whole + struct.pack(">I", zlib.crc32(whole))

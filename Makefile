@@ -79,7 +79,7 @@ mutants: setup ## make wrong versions of commits, leases, checkpoints and bookma
 	@PYTHONPATH=. PYTHONHASHSEED=0 $(BIN)/python -m tests.mutants --count $(or $(COUNT),20) $(SEED:%=--seed %) \
 		$(if $(COUNT),--document docs/reliability/wrong-versions.md) $(ARGS)
 
-crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql mariadb" SCRIPTS=any-order SEED=1
+crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis fan-out postgresql mariadb" SCRIPTS=any-order SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability/kills.md) $(ARGS)
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from gluepot.connectors.kinesis import reader
+from gluepot.connectors.kinesis.consumer import consumer_status
 from gluepot.connectors.kinesis.plan import losses
 from gluepot.connectors.kinesis.planner import refuse_losses
 from gluepot.connectors.kinesis.positions import Note, Positions
@@ -42,7 +43,8 @@ class KinesisAdmin:
         Raises:
             TransientError: the service was not reached within the deadline.
             NoSuchStream: the stream does not exist.
-            ConfigError: the credentials do not allow reading it.
+            ConfigError: the credentials do not allow reading it, or the consumer for enhanced fan-out is not
+                registered.
         """
         from gluepot.core.retries import attempts  # noqa: PLC0415  neither planners nor workers need it
 
@@ -52,6 +54,8 @@ class KinesisAdmin:
             for attempt in attempts(deadline_secs, TRY_SECS):
                 with attempt:
                     stream_facts(client)
+                    if self.settings.fan_out is not None and self.settings.fan_out.arn:
+                        consumer_status(client, self.settings.fan_out, "")
         except TransientError as away:
             raise TransientError(
                 f"{client.where} did not answer within {deadline_secs:.0f} s ({away.__cause__ or away}); check"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -19,11 +20,17 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import AssumeRoleCredentialFetcher, Credentials, DeferredRefreshableCredentials
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gluepot.connectors.kinesis.errors import from_service
+from gluepot.connectors.aws.errors import PASSING
+from gluepot.connectors.kinesis.errors import AWAY_STATUS, from_service
+from gluepot.connectors.kinesis.events import GarbledMessage, read_message
 from gluepot.connectors.kinesis.settings import Role, StreamAddress
 from gluepot.core.errors import ConfigError, TransientError
 
 CONNECT_SECS, ANSWER_SECS = 5.0, 30.0
+EVENT_SECS = 35.0
+"""Longest time without an event. The service sends empty events to a shard that has no new records, so a longer silence
+means that the connection is broken."""
+SUBSCRIBE = "SubscribeToShard"
 _CONTENT_TYPE = "application/x-amz-json-1.1"
 _DEFAULT_REGION = "us-east-1"  # Glue's own default endpoint lies there
 
@@ -49,7 +56,7 @@ class KinesisClient:
         self._pool = urllib3.PoolManager(
             maxsize=connections,
             retries=False,
-            timeout=urllib3.Timeout(connect=CONNECT_SECS, read=answer_secs),
+            timeout=_timeout(answer_secs),
             ca_certs=os.environ.get("AWS_CA_BUNDLE"),
         )
 
@@ -76,12 +83,7 @@ class KinesisClient:
         Raises:
             EtlError: see `from_service`; TransientError if no answer came.
         """
-        body = orjson.dumps(parameters)
-        headers = {"Content-Type": _CONTENT_TYPE, "X-Amz-Target": f"Kinesis_20131202.{operation}"}
-        try:
-            answer = self._pool.request("POST", self._endpoint + "/", body=body, headers=self._signed(headers, body))
-        except urllib3.exceptions.HTTPError as away:
-            raise TransientError(f"{self.where} did not answer {operation} ({away}); is it reachable?") from away
+        answer = self._post(operation, parameters)
         try:
             plain = orjson.loads(answer.data) if answer.data else {}
         except orjson.JSONDecodeError as garbled:
@@ -91,12 +93,36 @@ class KinesisClient:
         if answer.status == 200:
             return cast("dict[str, Any]", plain)
         code = str(plain.get("__type", "")).rpartition("#")[2]
-        message = str(plain.get("message") or plain.get("Message") or "")
-        raise from_service(operation, self.where, answer.status, code, message)
+        raise from_service(operation, self.where, answer.status, code, _message(plain))
+
+    def subscribe(self, **parameters: Any) -> EventStream:
+        """Call SubscribeToShard once.
+
+        Raises:
+            EtlError: see `call`.
+        """
+        answer = self._post(SUBSCRIBE, parameters, preload_content=False, timeout=_timeout(EVENT_SECS))
+        if answer.status == 200:
+            return EventStream(answer, self.where)
+        try:
+            plain = orjson.loads(answer.data)
+        except (orjson.JSONDecodeError, urllib3.exceptions.HTTPError):
+            plain = {}
+        code = str(plain.get("__type", "")).rpartition("#")[2]
+        raise from_service(SUBSCRIBE, self.where, answer.status, code, _message(plain))
 
     def close(self) -> None:
         """Close all connections."""
         self._pool.clear()
+
+    def _post(self, operation: str, parameters: Mapping[str, Any], **how: Any) -> urllib3.BaseHTTPResponse:
+        body = orjson.dumps(parameters)
+        headers = {"Content-Type": _CONTENT_TYPE, "X-Amz-Target": f"Kinesis_20131202.{operation}"}
+        signed = self._signed(headers, body)
+        try:
+            return self._pool.request("POST", self._endpoint + "/", body=body, headers=signed, **how)
+        except urllib3.exceptions.HTTPError as away:
+            raise TransientError(f"{self.where} did not answer {operation} ({away}); is it reachable?") from away
 
     def _signed(self, headers: dict[str, str], body: bytes) -> dict[str, str]:
         request = AWSRequest("POST", self._endpoint + "/", headers, body)
@@ -105,6 +131,70 @@ class KinesisClient:
         except (BotoCoreError, ClientError) as away:
             raise TransientError(f"The credentials for {self.where} could not be renewed ({away}).") from away
         return dict(request.headers.items())
+
+
+class EventStream:
+    """The events of one subscription. One thread reads; any thread may close it.
+
+    Args:
+        answer: the service's answer, whose body has not been read.
+        where: the stream, for messages.
+    """
+
+    def __init__(self, answer: urllib3.BaseHTTPResponse, where: str) -> None:
+        self._answer = answer
+        self._where = where
+
+    def next_event(self) -> dict[str, Any] | None:
+        """Wait for the next SubscribeToShardEvent and return it, parsed; None if the service has ended the stream.
+
+        Raises:
+            EtlError: the service reports a failure, see `from_service`; TransientError if the connection was lost.
+        """
+        while True:
+            try:
+                message = read_message(self._answer.read)
+            except GarbledMessage as garbled:
+                raise TransientError(
+                    f"{self._where} sent an event that cannot be read ({garbled}); the shard is subscribed to again."
+                ) from garbled
+            except (urllib3.exceptions.HTTPError, OSError, ValueError) as away:
+                raise TransientError(
+                    f"{self._where} sends no more events ({away}); the shard is subscribed to again."
+                ) from away
+            if message is None:
+                return None
+            kind = message.headers.get(":message-type")
+            if kind == "event":
+                if message.headers.get(":event-type") == "SubscribeToShardEvent":
+                    return cast("dict[str, Any]", self._parsed(message.payload))
+                continue  # The service begins with an `initial-response`.
+            code = message.headers.get(":exception-type") or message.headers.get(":error-code") or "UnknownError"
+            said = message.headers.get(":error-message") or _message(self._parsed(message.payload or b"{}"))
+            status = AWAY_STATUS if code in PASSING else 400
+            raise from_service(SUBSCRIBE, self._where, status, code, said)
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(ValueError, OSError, RuntimeError):  # It is closed already.
+            self._answer.shutdown()  # wakes a thread that waits for an event
+        self._answer.close()
+
+    def _parsed(self, payload: bytes) -> Any:
+        try:
+            return orjson.loads(payload)
+        except orjson.JSONDecodeError as garbled:
+            raise TransientError(
+                f"{self._where} sent an event that is not JSON; the shard is subscribed to again."
+            ) from garbled
+
+
+def _message(plain: Mapping[str, Any]) -> str:
+    return str(plain.get("message") or plain.get("Message") or "")
+
+
+def _timeout(answer_secs: float) -> urllib3.Timeout:
+    return urllib3.Timeout(connect=CONNECT_SECS, read=answer_secs)
 
 
 def _endpoint_of(session: Any, region: str) -> str:

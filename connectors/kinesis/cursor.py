@@ -65,12 +65,15 @@ class Fetched:
         total: sum of their fingerprints.
         behind_ms: how many milliseconds the answer's end lies behind the newest record of the shard.
         closed: True if the shard will never have further records.
+        seen_epoch: the answer shows the shard at this time or later, in seconds since 1970 UTC; None for the time at
+            which it was asked for.
     """
 
     block: pa.RecordBatch
     total: int
     behind_ms: int
     closed: bool
+    seen_epoch: float | None = None
 
 
 class Cursor:
@@ -84,7 +87,11 @@ class Cursor:
     Attributes:
         entered_by_name: True if an iterator was taken by the names of stream and shard alone, so that it may belong to
             another stream of the same name. The code that rules this out resets the flag.
+        not_before: see `Subscription`.
     """
+
+    pushed = False
+    not_before = 0.0
 
     def __init__(self, client: KinesisClient, shard: str, place: Place) -> None:
         self._client = client
@@ -106,6 +113,9 @@ class Cursor:
             return self._fetch(limit)
         except IteratorExpired:
             return self._fetch(limit)
+
+    def close(self) -> None:
+        """Do nothing: a call ends by itself."""
 
     def _fetch(self, limit: int) -> Fetched:
         if self._iterator is None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.consumer import active_consumer
 from gluepot.connectors.kinesis.plan import initial, losses, plan
 from gluepot.connectors.kinesis.positions import Positions
 from gluepot.connectors.kinesis.readahead import ReadAhead
@@ -131,7 +132,10 @@ class KinesisPlanner:
             if lost:
                 self._last = self._without_lost(self._last, facts)
             spool = SpoolWriter(self._folder / "spool")
-            self._reading = ReadAhead(self._client, self._settings, spool, self._clock, self._chance, self._wait)
+            consumer = active_consumer(self._client, self._settings, facts.arn, self._clock, self._chance)
+            self._reading = ReadAhead(
+                self._client, self._settings, spool, self._clock, self._chance, self._wait, consumer
+            )
             self._reading.begin(self._last, facts.shards)
         return self._reading
 
@@ -170,4 +174,6 @@ class KinesisPlanner:
 
     def _filling(self, reading: ReadAhead) -> bool:
         most = self._settings.max_records_per_shard
-        return any(one.behind_ms > 0 and one.unplanned < most for one in reading.ends().values())
+        return not reading.has_failed() and any(
+            one.behind_ms > 0 and one.unplanned < most for one in reading.ends().values()
+        )

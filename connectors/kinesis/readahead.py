@@ -1,4 +1,7 @@
-"""Fetches records ahead of the batches: a few threads read all shards of a stream in turn and fill the spool."""
+"""Fetches records ahead of the batches: a few threads read all shards of a stream in turn and fill the spool.
+
+With enhanced fan-out, each shard has a thread that waits for what the service pushes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from gluepot.connectors.aws.errors import Throttled
 from gluepot.connectors.documents.bulk import Refused
 from gluepot.connectors.kinesis.blocks import Extent, extent_of
 from gluepot.connectors.kinesis.client import KinesisClient
-from gluepot.connectors.kinesis.cursor import AtHorizon, Cursor, Fetched
+from gluepot.connectors.kinesis.cursor import AtHorizon, Cursor, Fetched, Place
 from gluepot.connectors.kinesis.errors import NoSuchStream
 from gluepot.connectors.kinesis.pacing import Read, wait_secs
 from gluepot.connectors.kinesis.plan import Ahead, finished, place_of
@@ -20,6 +23,7 @@ from gluepot.connectors.kinesis.service import list_shards
 from gluepot.connectors.kinesis.settings import KinesisReadSettings
 from gluepot.connectors.kinesis.shard_ends import ShardEnd
 from gluepot.connectors.kinesis.spool import SpoolWriter
+from gluepot.connectors.kinesis.subscription import Subscription
 from gluepot.connectors.kinesis.topology import Shard, readable
 from gluepot.core.backoff import backoff_secs
 from gluepot.core.clock import Clock
@@ -41,7 +45,7 @@ class _Shard:
     """The state of reading one shard. It changes only under the lock, except for the cursor, which its reader owns."""
 
     name: str
-    cursor: Cursor
+    cursor: Cursor | Subscription
     end: int | None
     blocks: deque[Extent] = field(default_factory=deque)
     closed: bool = False
@@ -64,6 +68,7 @@ class ReadAhead:
         clock: for pacing.
         chance: gives numbers between 0 and 1, for jitter.
         wait: waits for a condition, at most the given number of the clock's seconds.
+        consumer: ARN of the consumer for enhanced fan-out; empty to read with GetRecords.
     """
 
     def __init__(
@@ -74,8 +79,10 @@ class ReadAhead:
         clock: Clock,
         chance: Callable[[], float],
         wait: Callable[[threading.Condition, float], object] = threading.Condition.wait,
+        consumer: str = "",
     ) -> None:
         self._client = client
+        self._consumer = consumer
         self._settings = settings
         self._stream = settings.address.name
         self._spool = spool
@@ -109,6 +116,9 @@ class ReadAhead:
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
+            cursors = [one.cursor for one in self._states.values()]
+        for cursor in cursors:
+            cursor.close()
 
     def ahead(self) -> tuple[tuple[Shard, ...], dict[str, Ahead]]:
         """Return all listed shards, and the blocks that were fetched and are in no batch yet.
@@ -123,6 +133,11 @@ class ReadAhead:
                 raise self._error
             found = {name: Ahead(tuple(one.blocks), one.closed) for name, one in self._states.items()}
             return self._shards, found
+
+    def has_failed(self) -> bool:
+        """Tell whether `ahead` raises."""
+        with self._changed:
+            return self._error is not None
 
     def entries(self) -> int:
         """Return how often a shard that has answered was entered by its name alone (see `Cursor.entered_by_name`)."""
@@ -176,13 +191,23 @@ class ReadAhead:
         for name in readable(self._shards, self._finished()):
             if name not in self._states:
                 span = self._held.spans.get((self._stream, name))
-                cursor = Cursor(self._client, name, place_of(self._stream, name, self._held))
+                cursor = self._cursor(name, place_of(self._stream, name, self._held))
                 self._states[name] = _Shard(name, cursor, None if span is None else span.end)
-        for _ in range(min(MAX_THREADS, max(1, len(self._states))) - len(self._threads)):
+        for _ in range(self._wanted_threads() - len(self._threads)):
             thread = threading.Thread(target=self._serve, name="kinesis-read-ahead", daemon=True)
             self._threads.append(thread)
             thread.start()
         self._changed.notify_all()
+
+    def _wanted_threads(self) -> int:
+        if self._consumer:
+            return 1 + sum(not one.closed for one in self._states.values())
+        return min(MAX_THREADS, max(1, len(self._states)))
+
+    def _cursor(self, shard: str, place: Place) -> Cursor | Subscription:
+        if self._consumer:
+            return Subscription(self._client, shard, place, self._consumer, self._clock)
+        return Cursor(self._client, shard, place)
 
     def _serve(self) -> None:
         while True:
@@ -253,11 +278,12 @@ class ReadAhead:
         except EtlError as error:
             failed = error
         except OSError as error:
-            one.cursor = Cursor(self._client, one.name, before)
+            one.cursor.close()
+            one.cursor = self._cursor(one.name, before)
             failed = TransientError(f"The spool of Kinesis records cannot be written ({error}); is the disk full?")
         with self._changed:
             one.busy = False
-            if failed is not None:
+            if failed is not None and not self._stopped:
                 self._after_failure(one, failed, began)
             elif fetched is not None:
                 self._after_read(one, fetched, extent, size, began, began_epoch)
@@ -276,18 +302,34 @@ class ReadAhead:
         one.behind_ms = fetched.behind_ms
         at_tip = fetched.behind_ms == 0
         if at_tip or fetched.closed:
-            one.tip_epoch = began_epoch
+            one.tip_epoch = began_epoch if fetched.seen_epoch is None else max(one.tip_epoch, fetched.seen_epoch)
         one.closed = fetched.closed
         if fetched.closed:
             self._list_due = self._clock.monotonic()  # Find the shard's children at once.
             self._open()
+        if one.cursor.pushed:
+            one.due = one.cursor.not_before if fetched.seen_epoch == 0 else began
+            if at_tip and extent is None and not fetched.closed and self._has_ended(one.name):
+                self._finish_by_polling(one)
+            return
         read = Read(size, at_tip=at_tip and extent is None)
         one.due = began + wait_secs(read, self._settings.idle_secs)
+
+    def _has_ended(self, name: str) -> bool:
+        return any(shard.ended for shard in self._shards if shard.id == name)
+
+    def _finish_by_polling(self, one: _Shard) -> None:
+        """Read the rest of a shard that has ended with GetRecords, which reports the end of a shard.
+
+        The service itself reports it in the last event. Emulators do not.
+        """
+        one.cursor.close()
+        one.cursor = Cursor(self._client, one.name, one.cursor.place)
 
     def _after_failure(self, one: _Shard, failed: EtlError, began: float) -> None:
         one.failures += 1
         now = self._clock.monotonic()
-        one.due = now + self._backoff(one.failures)
+        one.due = max(now + self._backoff(one.failures), one.cursor.not_before)
         match failed:
             case Throttled():
                 one.throttled += 1
@@ -306,7 +348,15 @@ class ReadAhead:
                 )
             case Refused():
                 log.error("records_lost", source="kinesis", loss=f"shard {one.name}: {failed}")
-                one.cursor = Cursor(self._client, one.name, AtHorizon())
+                one.cursor.close()
+                one.cursor = self._cursor(one.name, AtHorizon())
+            case NoSuchStream() if self._consumer:
+                self._fail(
+                    TransientError(
+                        f"Kinesis no longer has consumer {self._consumer}, or its stream ({failed}); the query starts"
+                        " again and looks for both."
+                    )
+                )
             case NoSuchStream():
                 self._fail(DataLoss(f"Kinesis stream {self._stream} was deleted while it was read ({failed})."))
             case _:

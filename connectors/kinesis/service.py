@@ -22,17 +22,19 @@ class StreamFacts:
     Args:
         id: the time of its creation in milliseconds since 1970 UTC, which distinguishes it from others of its name.
         shards: all shards that the service lists; ended ones are listed until they expire.
+        arn: ARN of the stream.
     """
 
     id: str
     shards: tuple[Shard, ...]
+    arn: str = ""
 
 
 def stream_facts(client: KinesisClient) -> StreamFacts:
     """Ask for a stream and its shards; raises as the client does."""
     summary = client.on_stream("DescribeStreamSummary")["StreamDescriptionSummary"]
     created_secs = float(summary.get("StreamCreationTimestamp") or 0)
-    return StreamFacts(str(int(created_secs * 1000)), list_shards(client))
+    return StreamFacts(str(int(created_secs * 1000)), list_shards(client), str(summary.get("StreamARN") or ""))
 
 
 def patient_facts(

@@ -12,6 +12,7 @@ from gluepot.connectors.streams.record_columns import OPTION, RecordColumn, reco
 from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
 from gluepot.core.on_malformed import OnMalformed
 
 # Glue's option names, with the older open connector's name where it differs. If a script gives both, Glue's name wins.
@@ -31,7 +32,8 @@ KNOWN = (
     *OLDER_NAMES, *OLDER_NAMES.values(), "streamARN", "streamName", "endpointUrl", "region", "classification",
     "delimiter", "startingPosition", "startingTimestamp", "failOnDataLoss", "awsSTSRoleARN", "awsSTSSessionName",
     "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp", "addRecordColumns",
-    "emitConsumerLagMetrics", "typeOfData", "rejectsPath", "onMalformed", *REGISTRY_OPTIONS,
+    "emitConsumerLagMetrics", "typeOfData", "rejectsPath", "onMalformed", "fanoutConsumerARN", "fanoutConsumerName",
+    *REGISTRY_OPTIONS,
 )  # fmt: skip
 # Options of existing scripts that have no effect here.
 HARMLESS = frozenset({"database", "tablename", "connectionname"})
@@ -43,6 +45,10 @@ MAX_RECORDS_PER_READ = 10_000
 """The service's own limit for one GetRecords call."""
 
 _ARN = re.compile(r"arn:[\w-]+:kinesis:(?P<region>[\w-]*):\d*:stream/(?P<name>[\w.-]+)")
+_CONSUMER_ARN = re.compile(
+    r"arn:[\w-]+:kinesis:[\w-]*:\d*:stream/(?P<stream>[\w.-]+)/consumer/(?P<name>[\w.-]{1,128})(:\d+)?"
+)
+_CONSUMER_NAME = re.compile(r"[\w.-]{1,128}", re.ASCII)
 _SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}")
 
 
@@ -105,6 +111,19 @@ class StreamAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class FanOut:
+    """A registered consumer, which reads with enhanced fan-out.
+
+    Args:
+        arn: ARN of a consumer that the user has registered; empty if `name` is given.
+        name: name of a consumer that is registered if the stream has none of this name; empty if `arn` is given.
+    """
+
+    arn: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class KinesisReadSettings:
     """One Kinesis read.
 
@@ -130,6 +149,7 @@ class KinesisReadSettings:
         rejects_path: folder for records that cannot become rows of a DataFrame; None stands for one below the
             checkpoint.
         retry_deadline_secs: how long a read waits for an unreachable service.
+        fan_out: the consumer for enhanced fan-out; None to read with GetRecords.
     """
 
     address: StreamAddress
@@ -152,6 +172,7 @@ class KinesisReadSettings:
     rejects_path: str | None = None
     on_malformed: OnMalformed = OnMalformed.KEEP
     retry_deadline_secs: float = 300.0
+    fan_out: FanOut | None = None
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> KinesisReadSettings:
@@ -167,8 +188,9 @@ class KinesisReadSettings:
         given.warn_unknown(KNOWN, HARMLESS)
         infer = given.flag("inferSchema", default=False)
         idle = _flag(given, "addIdleTimeBetweenReads")
+        address = stream_address(given)
         return cls(
-            address=stream_address(given),
+            address=address,
             starting=_starting(given),
             fill_secs=(_count(given, "maxFetchTimeInMs") or 1000) / 1000,
             max_records_per_shard=_count(given, "maxFetchRecordsPerShard") or 100_000,
@@ -187,6 +209,7 @@ class KinesisReadSettings:
             delimiter=given.delimiter(),
             rejects_path=given.text("rejectsPath") or None,
             on_malformed=OnMalformed.of(given.text("onMalformed")),
+            fan_out=_fan_out(given, address.name),
         )
 
 
@@ -227,6 +250,36 @@ def _role(given: ScriptOptions) -> Role | None:
             f"awsSTSSessionName is {session!r}; use 2 to 64 characters, letters of the alphabet, digits and _+=,.@-."
         )
     return Role(arn, session or "gluepot", given.text("awsSTSEndpoint"))
+
+
+def _fan_out(given: ScriptOptions, stream: str) -> FanOut | None:
+    arn, name = given.text("fanoutConsumerARN"), given.text("fanoutConsumerName")
+    if arn and name:
+        raise ConfigError("fanoutConsumerARN and fanoutConsumerName are both given; use one of them.")
+    if name and not _CONSUMER_NAME.fullmatch(name):
+        raise ConfigError(
+            f"fanoutConsumerName is {name!r}; use up to 128 characters, letters of the alphabet, digits and _.-."
+        )
+    if arn:
+        found = _CONSUMER_ARN.fullmatch(arn)
+        if not found:
+            raise ConfigError(
+                f"fanoutConsumerARN is {arn!r}; use the ARN that RegisterStreamConsumer returns, such as"
+                " arn:aws:kinesis:us-east-1:123456789012:stream/clicks/consumer/job:1700000000."
+            )
+        if found["stream"] != stream:
+            raise ConfigError(
+                f"fanoutConsumerARN is a consumer of stream {found['stream']}, and the script reads {stream}; register"
+                " a consumer with this stream."
+            )
+    if not arn and not name:
+        return None
+    for unused in ("maxRecordPerRead", "idleTimeBetweenReadsInMs"):
+        if given.text(_spelled(given, unused)):
+            get_logger(__name__).info(
+                "option_without_effect", option=unused, reason="with enhanced fan-out the service pushes records"
+            )
+    return FanOut(arn, name)
 
 
 def _starting(given: ScriptOptions) -> Start:

@@ -115,7 +115,8 @@ class KinesisSource:
         assert self.folder is not None  # `in_folder` set it when the frame was made.
         own = self.settings
         starting = FromHorizon() if isinstance(own.starting, FromLatest) else own.starting
-        endless = replace(own, starting=starting, max_records_per_shard=1 << 62)
+        # A subscription would show the present end of a shard only to a reader that began with it.
+        endless = replace(own, starting=starting, max_records_per_shard=1 << 62, fan_out=None)
         clock = SystemClock()
         began_epoch = clock.epoch()
         planner = KinesisPlanner(endless, self.folder, None, clock)

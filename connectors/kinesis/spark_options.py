@@ -12,17 +12,20 @@ from typing import Any
 
 from gluepot.connectors.kinesis.settings import KINESIS_COLUMNS, KNOWN, KinesisReadSettings
 from gluepot.connectors.streams.record_columns import RecordColumn
+from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 
 FORMATS = ("kinesis", "aws-kinesis")
 """What `readStream` is told, letter case aside."""
 
 _PREFIX = "kinesis."
-_NAMES = {name.lower(): name for name in (*KNOWN, "streamName")} | {"initialposition": "startingPosition"}
+_NAMES = {name.lower(): name for name in (*KNOWN, "consumerType", "consumerName")} | {
+    "initialposition": "startingPosition"
+}
 _OF_ENVIRONMENT = frozenset({"awsaccesskey", "awsaccesskeyid", "awssecretkey", "awssessiontoken"})
 _WITHOUT_EFFECT = {
-    "consumertype": "records are read with GetRecords",
-    "consumername": "records are read with GetRecords",
+    "subscribetoshard.timeoutsec": "a subscription is made again as long as records are read",
+    "subscribetoshard.maxretries": "a subscription is made again as long as records are read",
     "metadatapath": "positions are kept in the checkpoint",
     "metadatacommittertype": "positions are kept in the checkpoint",
 }
@@ -52,8 +55,23 @@ def settings_of_spark(options: Mapping[str, Any]) -> KinesisReadSettings:
             given[_NAMES.get(name.lower()) or _NAMES.get(lower) or name] = value
     if "startingPosition" in given:
         given["startingPosition"] = _position(str(given["startingPosition"]))
+    given |= _fan_out(given.pop("consumerType", ""), given.pop("consumerName", ""))
     settings = KinesisReadSettings.from_options(given)
     return replace(settings, classification="", infer_schema=False, schema="", record_columns=_ALL_COLUMNS)
+
+
+def _fan_out(consumer_type: object, consumer_name: object) -> dict[str, Any]:
+    match str(consumer_type).strip().lower():
+        case "" | "getrecords":
+            return {}
+        case "subscribetoshard" if str(consumer_name).strip():
+            return {"fanoutConsumerName": str(consumer_name).strip()}
+        case "subscribetoshard":
+            raise ConfigError(
+                "consumerType is SubscribeToShard, and consumerName is not given; name the consumer that reads the"
+                " stream."
+            )
+    raise ConfigError(f"consumerType is {str(consumer_type)!r}; use GetRecords or SubscribeToShard.")
 
 
 def _position(text: str) -> str:

@@ -33,7 +33,7 @@ class Shard:
         return cls(
             plain["ShardId"],
             tuple(parent for parent in parents if parent),
-            "EndingSequenceNumber" in plain.get("SequenceNumberRange", {}),
+            plain.get("SequenceNumberRange", {}).get("EndingSequenceNumber") is not None,  # emulators answer null
         )
 
 

@@ -1,7 +1,8 @@
 """A Kinesis emulator on this machine, for development and tests: kinesis-mock, which LocalStack uses too.
 
-It supports shards, splits, merges, expiring iterators and enhanced fan-out, and does not check credentials. Streams and
-records are only in its memory, so they are lost when it ends.
+It supports shards, splits, merges and expiring iterators, and does not check credentials. Streams and records are only
+in its memory, so they are lost when it ends. Its enhanced fan-out sends one event a second, without the
+`initial-response` that boto3 demands, and never reports the end of a shard.
 """
 
 from __future__ import annotations

@@ -147,7 +147,8 @@ AT_SCRAPE = (
 COUNTED_AT_SCRAPE = (
     Metric(
         "throttled_reads",
-        "Kinesis only: reads ahead that the service refused because they came too often; they are repeated later.",
+        "Kinesis only: reads ahead, and with enhanced fan-out subscriptions, that the service refused because they came"
+        " too often; they are repeated later.",
     ),
     Metric(
         "retried_tasks",

@@ -46,11 +46,13 @@ class KinesisStream:
         endpoint: URL of the server.
         name: of the stream.
         client: of the server.
+        consumer: name of the consumer of enhanced fan-out; empty to read with GetRecords.
     """
 
     endpoint: str
     name: str
     client: Any
+    consumer: str = ""
 
     source: ClassVar[Source] = "kinesis"
     env: ClassVar[Mapping[str, str]] = CREDENTIALS
@@ -72,7 +74,7 @@ class KinesisStream:
             "inferSchema": "true",
             "maxFetchRecordsPerShard": of_shard,
             "maxRecordPerRead": of_shard,
-        }
+        } | ({"fanoutConsumerName": self.consumer} if self.consumer else {})
 
     def sender(self, chance: Random) -> KinesisSender:
         return KinesisSender(self, chance)

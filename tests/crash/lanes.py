@@ -12,15 +12,16 @@ from uuid import uuid4
 
 from tests.crash.database import Database, MariadbDatabase, PostgresqlDatabase
 from tests.crash.s3_log import RequestLog
-from tests.crash.streams import Source
+from tests.crash.streams import Server
 from tests.mariadb import mariadb_server, new_schema
 from tests.moto_server import moto_endpoint
 from tests.postgresql import new_database, postgresql_endpoint
 
-SOURCES: Mapping[str, Source] = {
+SOURCES: Mapping[str, Server] = {
     "local": "kafka",
     "s3": "kafka",
     "kinesis": "kinesis",
+    "fan-out": "fan-out",
     "postgresql": "kafka",
     "mariadb": "kafka",
 }

@@ -62,7 +62,7 @@ def plans(
 
 
 def _reshards(plan: Plan) -> int:
-    if SOURCES[plan.lane] != "kinesis":
+    if SOURCES[plan.lane] == "kafka":
         return 0
     workers = plan.victims.count("worker")
     starts = len(plan.victims) - workers

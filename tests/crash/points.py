@@ -28,7 +28,7 @@ from tests.crash.world import ANY_ORDER, Script, World
 
 Stir = Literal["nothing", "trouble", "sigterm", "drain"]
 
-FILES, DATABASE = ("local", "s3", "kinesis"), ("postgresql", "mariadb")
+FILES, DATABASE = ("local", "s3", "kinesis", "fan-out"), ("postgresql", "mariadb")
 EVERYWHERE = FILES + DATABASE
 
 
@@ -207,7 +207,14 @@ POINTS = [
         _always,
         nearest="there is no control plane yet; the handover file between driver and planner, before its rename",
     ),
-    Point(17, "spool file's temporary written", "spool.part_written", (1, 6), _spool_temporary, lanes=["kinesis"]),
+    Point(
+        17,
+        "spool file's temporary written",
+        "spool.part_written",
+        (1, 6),
+        _spool_temporary,
+        lanes=["kinesis", "fan-out"],
+    ),
     Point(
         18,
         "earlier attempt about to be taken back",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,24 +13,30 @@ from gluepot.servers.kinesis import KinesisServer
 from gluepot.servers.topics import create_topic
 from tests.crash.kafka_topic import KafkaTopic
 from tests.crash.kinesis_stream import KinesisStream
-from tests.crash.streams import Source, Stream
+from tests.crash.streams import Server, Stream
+from tests.kinesis_fan_out import fan_out
 
 PARTITIONS, SHARDS = 3, 2
+LASTING_SECS, PUSHED_SECS = 20.0, 0.1
+"""Subscriptions of enhanced fan-out end often, and push seldom, as the machine has more to do."""
 
 NewStream = Callable[[], Stream]
 
 
 @contextmanager
-def new_streams(sources: Collection[Source], folder: Path) -> Iterator[Mapping[Source, NewStream]]:
+def new_streams(sources: Collection[Server], folder: Path) -> Iterator[Mapping[Server, NewStream]]:
     """Run a server of each system; yields what makes a new stream in it."""
     with ExitStack() as stack:
-        made: dict[Source, NewStream] = {}
+        made: dict[Server, NewStream] = {}
         if "kafka" in sources:
             bootstrap = stack.enter_context(broker(folder / "kafka"))
             made["kafka"] = lambda: new_topic(bootstrap)
-        if "kinesis" in sources:
-            server = stack.enter_context(KinesisServer(folder / "kinesis"))
-            made["kinesis"] = lambda: KinesisStream.create(server.url, _new_name(), SHARDS)
+        if not {"kinesis", "fan-out"}.isdisjoint(sources):
+            url = stack.enter_context(KinesisServer(folder / "kinesis")).url
+            made["kinesis"] = lambda: KinesisStream.create(url, _new_name(), SHARDS)
+        if "fan-out" in sources:
+            front = stack.enter_context(fan_out(url, lasting_secs=LASTING_SECS, poll_secs=PUSHED_SECS))
+            made["fan-out"] = lambda: replace(made["kinesis"](), endpoint=front.url, consumer="crash")
         yield made
 
 

@@ -8,6 +8,8 @@ from random import Random
 from typing import Literal, Protocol
 
 Source = Literal["kafka", "kinesis"]
+Server = Literal["kafka", "kinesis", "fan-out"]
+"""What a stream is read from. `fan-out` is Kinesis that is read with enhanced fan-out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 from gluepot.connectors.kinesis.blocks import to_arrow
 from gluepot.connectors.kinesis.positions import position
 from gluepot.connectors.kinesis.reader import _raw_batches
-from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, FromTime
+from gluepot.connectors.kinesis.settings import FanOut, FromHorizon, FromLatest, FromTime
 from gluepot.connectors.kinesis.source import KinesisSource
 from gluepot.connectors.kinesis.spark_options import settings_of_spark
 from gluepot.connectors.values import SourceRange
@@ -37,6 +37,7 @@ def test_names_have_a_prefix_or_none_and_the_frame_has_the_connectors_columns():
         "kinesis.region": "eu-west-1",
         "kinesis.endpointUrl": "http://127.0.0.1:9/",
         "kinesis.consumerType": "SubscribeToShard",
+        "kinesis.consumerName": "job",
         "awsAccessKeyId": "AKIA",
         "awsSecretKey": "secret",
         "classification": "json",
@@ -45,6 +46,7 @@ def test_names_have_a_prefix_or_none_and_the_frame_has_the_connectors_columns():
     settings = settings_of_spark(given)
     assert (settings.address.name, settings.address.region) == ("clicks", "eu-west-1")
     assert settings.address.endpoint == "http://127.0.0.1:9"
+    assert settings.fan_out == FanOut(name="job")
     shape = KinesisSource(settings).shape
     assert [shape.payload.name, *shape.added.names] == [
         "data",
@@ -54,6 +56,23 @@ def test_names_have_a_prefix_or_none_and_the_frame_has_the_connectors_columns():
         "approximateArrivalTimestamp",
     ]
     assert str(shape.payload.type) == "binary"
+
+
+@pytest.mark.parametrize("options", [{}, {"consumerType": "GetRecords", "kinesis.consumerName": "job"}])
+def test_records_are_polled_unless_the_consumer_type_says_otherwise(options):
+    assert settings_of_spark({**NAMED, **options}).fan_out is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kinesis.consumerType": "SubscribeToShard"}, "consumerName is not given"),
+        ({"kinesis.consumerType": "efo"}, "use GetRecords or SubscribeToShard"),
+    ],
+)
+def test_a_consumer_type_without_a_meaning_is_refused(options, said):
+    with pytest.raises(ConfigError, match=said):
+        settings_of_spark({**NAMED, **options})
 
 
 def test_a_stream_without_a_name_is_refused():

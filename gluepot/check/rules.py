@@ -44,7 +44,6 @@ _SPARK_FORMATS = {
     "kinesis": "spark-sql-kinesis-connector",
     "hudi": "hudi-spark-bundle",
     "snowflake": "spark-snowflake",
-    "redshift": "spark-redshift",
     "mongo": "mongo-spark-connector",
     "dynamodb": "emr-dynamodb-hadoop",
     "bigquery": "spark-bigquery",

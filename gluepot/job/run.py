@@ -361,14 +361,15 @@ def _environment(
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
-            from gluepot.job import hive_support, spark_kafka, spark_kinesis  # noqa: PLC0415  while these load PySpark, the JVM starts
+            from gluepot.job import hive_support, spark_kafka, spark_kinesis, spark_redshift  # noqa: PLC0415  while these load PySpark, the JVM starts
             from gluepot.spark import lazy_pandas  # noqa: PLC0415  as above
 
             lazy_pandas.for_pyarrow()
             lazy_pandas.for_pyspark()
             forked = fork_server.serving(folder) if forks else nullcontext()
             hive = hive_support.of_data_catalog() if parameters.data_catalog else nullcontext()
-            with forked, spark_kafka.on_demand(options.jars_dir), spark_kinesis.served(), hive:
+            spark_formats = (spark_kafka.on_demand(options.jars_dir), spark_kinesis.served(), spark_redshift.served())
+            with forked, spark_formats[0], spark_formats[1], spark_formats[2], hive:
                 yield
     finally:
         os.environ.clear()

@@ -118,9 +118,8 @@ def as_text(query: str, advice: Advice, costs: Costs) -> str:
         f"  {advice.reason}",
     ]
     if advice.batch_secs is not None:
-        catch_up = (
-            "does not catch up" if advice.catch_up_secs is None else f"caught up in {seconds(advice.catch_up_secs)}"
-        )
+        late = advice.catch_up_secs
+        catch_up = "does not catch up" if late is None else f"caught up in {seconds(late)}"
         lines.append(f"  expected: batches of {seconds(advice.batch_secs)}, {catch_up}")
     lines += [
         f"  {one.measure.value}: {one.sentence}" for one in advice.recommendations if one.sentence != advice.reason

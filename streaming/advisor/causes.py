@@ -83,8 +83,8 @@ def throttling(now: Situation) -> Cause | None:
         return None
     share = waited / worked
     sentence = (
-        f"In {len(now.lately)} batches tasks waited {seconds(waited)} of {seconds(worked)} ({share:.0%}) because the source "
-        f"throttled them; more workers would wait as well."
+        f"In {len(now.lately)} batches tasks waited {seconds(waited)} of {seconds(worked)} ({share:.0%}) because the "
+        f"source throttled them; more workers would wait as well."
     )
     more = math.ceil(now.partitions / (1 - share)) if now.partitions and share < 1 else None
     to_how_many = f"at least {more} shards instead of {now.partitions}" if more else "more shards"

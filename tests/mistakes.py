@@ -117,7 +117,7 @@ OF_COMMANDS = (
     Mistake(
         "A module is not installed",
         ["run", "imports.py"],
-        "ModuleNotFoundError: No module named 'pandaz'; install it in the environment of gluepot, or give its file with"
+        "ModuleNotFoundError: No module named 'pandaz'; name it in --additional-python-modules, or give its file with"
         " --extra-py-files.",
         1,
         ['  File "imports.py", line 1, in <module>', "    import pandaz"],

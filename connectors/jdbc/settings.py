@@ -22,6 +22,7 @@ KNOWN_OPTIONS = (
     "tableName",
     "query",
     "sampleQuery",
+    "pushDownPredicate",
     "sampleSize",
     "enablePartitioningForSampleQuery",
     "hashfield",

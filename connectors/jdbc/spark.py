@@ -67,9 +67,10 @@ class SparkRelation:
         """
         endpoint = settings.endpoint
         wanted = settings.relation
-        name, source = (
-            (wanted.text, f"({wanted.text}) gluepot_query") if isinstance(wanted, Query) else (wanted.name, wanted.name)
-        )
+        if isinstance(wanted, Query):
+            name, source = wanted.text, f"({wanted.text}) gluepot_query"
+        else:
+            name, source = wanted.shown(wanted.name), wanted.source(wanted.name)
         options = _options(endpoint, driver_of(spark, endpoint).name)
         frame = spark.read.format("jdbc").options(**options).option("dbtable", source).load()
         columns = {field.name: field.dataType.simpleString() for field in frame.schema.fields}

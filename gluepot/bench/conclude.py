@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -18,6 +18,10 @@ from gluepot.streaming.advisor.sizing import size, window_is_too_short
 
 RESAMPLES = 200
 CONFIDENCE = 0.9
+LEAST_RUNS = 3
+"""Of batch sizes on as many cores: two fix a line through them, and the third shows whether it is one."""
+FARTHEST = 1.5
+"""Beyond this multiple of the largest batch that was run, batches tell nothing about the spread of their times."""
 ARRIVALS = 200
 """Moments of a window at which a record may arrive, evenly."""
 
@@ -30,11 +34,13 @@ class Fit:
         measured: the run.
         secs: median batch time by the model.
         left_out_secs: likewise, by a model that did not see this run; None where too few others are left.
+        is_checked: whether there are enough runs on as many cores to check a model with them.
     """
 
     measured: Measured
     secs: float
     left_out_secs: float | None
+    is_checked: bool
 
     @property
     def error(self) -> float:
@@ -62,11 +68,11 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A number with the bounds of its 90 % interval, in seconds."""
+    """A number with the bounds of its 90 % interval, in seconds; without bounds if too little was measured."""
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,8 @@ class Settings:
         p50: expected latency, from a record's arrival to its commit.
         p99: likewise.
         measured: whether so many cores were run; otherwise they are extrapolated in a straight line.
-        keeps_sla: whether the upper end of p99 is below the SLA; None without one.
+        keeps_sla: whether the upper end of p99 is below the SLA; None without an SLA or without that end.
+        not_measured: what of this is extrapolated, as clauses; empty if all of it was measured.
     """
 
     rate: float
@@ -96,6 +103,7 @@ class Settings:
     p99: Between
     measured: bool
     keeps_sla: bool | None
+    not_measured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +122,8 @@ def fits(done: Sequence[Measured]) -> list[Fit]:
         unseen = fit(in_turns([other.batches for other in others])) if len(others) > 1 else None
         rows = median(batch.rows for batch in one.batches)
         without = None if unseen is None else unseen.batch_secs(rows, one.run.cores)
-        found.append(Fit(one, known[one.run.cores].batch_secs(rows, one.run.cores), without))
+        secs = known[one.run.cores].batch_secs(rows, one.run.cores)
+        found.append(Fit(one, secs, without, is_checked=len(others) + 1 >= LEAST_RUNS))
     return found
 
 
@@ -146,10 +155,13 @@ def settings_for(goal: Goal, done: Sequence[Measured], chance: np.random.Generat
     rate = goal.rate or widest.rows_within(use * window, max(known)) / window
     cores = _cores(rate, window, known, advisor)
     measured = max(one for one in known if one <= cores)
-    batches = in_turns([one.batches for one in done if one.run.cores == measured])
+    runs = [one for one in done if one.run.cores == measured]
     rows = rate * window
     model = known[measured]
-    p50, p99 = _latencies(batches, rows, cores, window, chance)
+    p50, p99 = _latencies(in_turns([one.batches for one in runs]), rows, cores, window, chance)
+    sizes = [one.run.limit_rows / measured for one in runs]
+    if len(runs) < LEAST_RUNS or cores not in known or rows / cores > FARTHEST * max(sizes):
+        p50, p99 = (Between(one.value, None, None) for one in (p50, p99))
     most = goal.sla_secs / 2 if goal.sla_secs else window
     return Settings(
         rate=rate,
@@ -161,8 +173,30 @@ def settings_for(goal: Goal, done: Sequence[Measured], chance: np.random.Generat
         p50=p50,
         p99=p99,
         measured=cores in known,
-        keeps_sla=None if goal.sla_secs is None else p99.high <= goal.sla_secs,
+        keeps_sla=None if goal.sla_secs is None or p99.high is None else p99.high <= goal.sla_secs,
+        not_measured=tuple(not_measured(cores, measured, rows / cores, sizes)),
     )
+
+
+def not_measured(cores: int, measured: int, rows: float, sizes: Sequence[float]) -> Iterator[str]:
+    """Yield what is extrapolated.
+
+    Args:
+        cores: that the settings have.
+        measured: cores of the runs that they follow from.
+        rows: of a batch, for each core.
+        sizes: likewise, of these runs.
+    """
+    noun = "core" if measured == 1 else "cores"
+    if len(sizes) < LEAST_RUNS:
+        runs = "1 run" if len(sizes) == 1 else f"{len(sizes)} runs"
+        yield f"only {runs} on {measured} {noun} of the {LEAST_RUNS} that an interval needs"
+    if cores != measured:
+        yield f"{cores} cores, in a straight line from {measured} {noun}"
+    if rows > max(sizes):
+        yield f"batches of {rows:,.0f} rows for each core; the largest that was run had {max(sizes):,.0f}"
+    elif rows < min(sizes):
+        yield f"batches of {rows:,.0f} rows for each core; the smallest that was run had {min(sizes):,.0f}"
 
 
 def _window(goal: Goal, known: Mapping[int, BatchModel], done: Sequence[Measured]) -> float:

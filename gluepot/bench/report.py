@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gluepot.bench.conclude import CONFIDENCE, Between, Fit, Goal, Impossible, Settings
+from gluepot.bench.conclude import CONFIDENCE, LEAST_RUNS, Between, Fit, Goal, Impossible, Settings
 from gluepot.bench.hold import Held
 from gluepot.core.glue_prices import PRICE_SOURCE
 from gluepot.core.glue_workers import WorkerType
@@ -63,6 +63,7 @@ def as_json(report: Report) -> dict[str, Any]:
         }
         for one in report.fits
     ]
+    checked = any(one.is_checked for one in report.fits)
     found = report.settings
     answer: dict[str, Any] = {"impossible": found.sentence} if isinstance(found, Impossible) else asdict(found)
     if isinstance(found, Settings):
@@ -76,7 +77,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "runs": runs,
         "models": {str(cores): asdict(model) for cores, model in report.known.items()},
         "scaling": {str(cores): round(share, 3) for cores, share in report.scaling.items()},
-        "model_is_close": all(one.is_close for one in report.fits),
+        "model_is_close": all(one.is_close for one in report.fits if one.is_checked) if checked else None,
         "settings": answer,
         "held": None if report.held is None else report.held.to_json(),
         "left_out_runs": report.left_out,
@@ -94,7 +95,8 @@ def patch(found: Settings) -> dict[str, dict[str, str]]:
 
 def as_text(report: Report) -> str:
     """Return the report for a person."""
-    lines = [f"{report.script}: {len(report.fits)} runs in {report.secs / 60:.1f} min", ""]
+    planned = f" of {len(report.fits) + report.left_out}" if report.left_out else ""
+    lines = [f"{report.script}: {len(report.fits)}{planned} runs in {report.secs / 60:.1f} min", ""]
     lines += _runs(report.fits)
     lines += ["", *fit_lines(report)]
     if report.left_out:
@@ -139,9 +141,13 @@ def fit_lines(report: Report) -> list[str]:
         f" {model.worker_rate:,.0f} rows/s ({report.scaling[cores]:.0%} of one alone)"
         for cores, model in report.known.items()
     ]
-    worst = max(report.fits, key=lambda one: abs(one.error))
-    verdict = "every run is" if all(one.is_close for one in report.fits) else "NOT every run is"
-    lines.append(f"  fit check: {verdict} predicted within {CLOSE:.0%} at p50; the worst by {worst.error:+.0%}")
+    checked = [one for one in report.fits if one.is_checked]
+    if checked:
+        worst = max(checked, key=lambda one: abs(one.error))
+        verdict = "every run is" if all(one.is_close for one in checked) else "NOT every run is"
+        lines.append(f"  fit check: {verdict} predicted within {CLOSE:.0%} at p50; the worst by {worst.error:+.0%}")
+    few = sorted({one.measured.run.cores for one in report.fits if not one.is_checked})
+    lines += [f"  {on_cores(cores)}: not checked; that takes {LEAST_RUNS} runs. Give --minutes more." for cores in few]
     unseen = [one.left_out_secs / one.measured.p50_secs - 1 for one in report.fits if one.left_out_secs is not None]
     if unseen:
         lines.append(f"  a run that the model had not seen is predicted with at worst {max(unseen, key=abs):+.0%}")
@@ -154,13 +160,15 @@ def answer_lines(report: Report, found: Settings) -> list[str]:
     most = on_cores(max(report.known))
     known = "measured" if found.measured else f"not measured: in a straight line from {most}"
     wanted = "" if report.goal.sla_secs is None else f" within {report.goal.sla_secs:g} s"
-    latency = f"latency p50 {_between(found.p50)}, p99 {_between(found.p99)} ({CONFIDENCE:.0%} interval)"
+    how = "no interval" if found.p99.high is None else f"{CONFIDENCE:.0%} interval"
+    latency = f"latency p50 {_between(found.p50)}, p99 {_between(found.p99)} ({how})"
     lines = [
         f"For {found.rate:,.0f} rows/s{wanted}: {on_cores(found.cores)} ({known}), as many partitions or more,",
         f"  windowSize {found.window_secs:g} s, maxOffsetsPerTrigger {found.limit_rows:,}",
         f"  a batch takes {found.batch_secs:.1f} s; {latency}",
     ]
-    if found.keeps_sla is False:
+    lines += [f"  not measured: {clause}" for clause in found.not_measured]
+    if found.keeps_sla is False or (report.goal.sla_secs is not None and found.p99.high is None):
         lines.append(
             f"  p99 may be above the SLA of {report.goal.sla_secs:g} s: run it at this rate before you rely on it."
         )
@@ -186,6 +194,8 @@ def held_lines(one: Held) -> list[str]:
 
 
 def _between(one: Between) -> str:
+    if one.low is None or one.high is None:
+        return f"about {one.value:.1f} s"
     return f"{one.value:.1f} s ({one.low:.1f} to {one.high:.1f})"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gluepot.check.calls import imported_modules, read_script
 from gluepot.check.finding import Finding, Level, Outcome, Report
-from gluepot.check.jobs import Job, about_job, jobs_of
+from gluepot.check.jobs import Job, about_job, jobs_of, modules_of
 from gluepot.check.rules import warnings_of
 from gluepot.check.verdict import verdict_on
 from gluepot.core.errors import ConfigError
@@ -75,14 +75,14 @@ def _of_job(job: Job, script: Path | None) -> Report:
     about = tuple(about_job(job, script_is_there=script is not None))
     if script is None:
         return Report(job.script or job.name, about, job.name)
-    report = _of_file(script)
+    report = _of_file(script, modules_of(job))
     return replace(report, findings=(*about, *report.findings), job=job.name)
 
 
-def _of_file(script: Path) -> Report:
+def _of_file(script: Path, brought: Collection[str] = ()) -> Report:
     """Return the report on one of many scripts; one that cannot be read does not keep the others from being checked."""
     try:
-        return check_script(str(script), _source(script), _beside(script))
+        return check_script(str(script), _source(script), {*_beside(script), *brought})
     except ConfigError as wrong:
         return Report(str(script), (Finding(1, Level.NOT_SUPPORTED, "no-python", str(wrong)),))
 

@@ -10,6 +10,7 @@ from gluepot.check.finding import NOT_FOUND, Finding, Level
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import PROFILES
 from gluepot.core.job_parameters import JobParameters
+from gluepot.core.python_modules.requests import MODULES, name_of, request_of
 
 _KINDS = frozenset({"glueetl", "gluestreaming", "pythonshell"})
 _WITH_THE_SERVICE = "it runs with the service, `gluepot serve`"
@@ -75,6 +76,17 @@ def _job(body: Mapping[str, Any]) -> Job:
         connections=tuple(map(str, (body.get("Connections") or {}).get("Connections") or ())),
         security_configuration=str(body.get("SecurityConfiguration") or ""),
     )
+
+
+def modules_of(job: Job) -> set[str]:
+    """Return the modules that the arguments of a job bring, as far as names of packages and files tell. Pure."""
+    try:
+        request = request_of(job.arguments.get(f"--{MODULES}", ""), "")
+    except ConfigError:
+        return set()
+    names = (name_of(module) for module in request.modules)
+    files = (path.strip().rpartition("/")[2] for path in job.arguments.get("--extra-py-files", "").split(","))
+    return {*names, *(file.removesuffix(".py") for file in files if file.endswith(".py"))}
 
 
 def about_job(job: Job, *, script_is_there: bool) -> Iterator[Finding]:

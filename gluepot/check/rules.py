@@ -44,7 +44,6 @@ _SPARK_FORMATS = {
     "kinesis": "spark-sql-kinesis-connector",
     "hudi": "hudi-spark-bundle",
     "snowflake": "spark-snowflake",
-    "redshift": "spark-redshift",
     "mongo": "mongo-spark-connector",
     "dynamodb": "emr-dynamodb-hadoop",
     "bigquery": "spark-bigquery",
@@ -155,8 +154,8 @@ def _modules_not_here(script: Script, beside: Collection[str]) -> Iterator[Findi
             continue
         if not _is_importable(package):
             message = (
-                f"there is no module {package} here; install it, or bring it with --extra-py-files or "
-                "--additional-python-modules"
+                f"there is no module {package} here; name it in --additional-python-modules, bring it with "
+                "--extra-py-files, or install it"
             )
             yield _warning(line, "no-module", message)
 

@@ -15,6 +15,7 @@ from gluepot.core.glue_prices import PRICE_SOURCE
 from gluepot.core.glue_workers import WorkerType
 from gluepot.streaming.advisor import Advice, AdvisorSettings, Observation, advise
 from gluepot.streaming.advisor.advise import RECENT_BATCHES
+from gluepot.streaming.advisor.digits import seconds
 from gluepot.streaming.advisor.glue_cost import glue_cost, worker_type
 from gluepot.streaming.advisor.log import recorded
 
@@ -117,8 +118,9 @@ def as_text(query: str, advice: Advice, costs: Costs) -> str:
         f"  {advice.reason}",
     ]
     if advice.batch_secs is not None:
-        catch_up = "does not catch up" if advice.catch_up_secs is None else f"caught up in {advice.catch_up_secs:.0f} s"
-        lines.append(f"  expected: batches of {advice.batch_secs:.0f} s, {catch_up}")
+        late = advice.catch_up_secs
+        catch_up = "does not catch up" if late is None else f"caught up in {seconds(late)}"
+        lines.append(f"  expected: batches of {seconds(advice.batch_secs)}, {catch_up}")
     lines += [
         f"  {one.measure.value}: {one.sentence}" for one in advice.recommendations if one.sentence != advice.reason
     ]

@@ -69,7 +69,7 @@ def told(error: BaseException) -> tuple[list[str], str]:
     # The service knows an error by the name of its class (`gluepot/service/decisions/outcome_metrics.py`).
     said = f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError) and lines:
-        return lines, f"{said}; install it in the environment of gluepot, or give its file with --extra-py-files."
+        return lines, f"{said}; name it in --additional-python-modules, or give its file with --extra-py-files."
     return lines, f"{said}; write the script's arguments after `--`." if _lacks_arguments(error) else said
 
 

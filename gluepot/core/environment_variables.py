@@ -82,6 +82,11 @@ FOR_SCRIPTS = (
         "The folder of the script, from which workers on the same machine import modules. `gluepot run` sets it.",
     ),
     Variable(
+        "GLUEPOT_PYTHON_MODULES",
+        "The folder of the modules of `--additional-python-modules`, from which workers on the same machine import."
+        " `gluepot run` sets it.",
+    ),
+    Variable(
         "GLUEPOT_METRIC_REPORTS",
         "The folder in which a run leaves its metrics for the service that started it. `gluepot serve` sets it.",
     ),

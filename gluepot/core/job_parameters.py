@@ -12,21 +12,20 @@ from pathlib import Path
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.glue_version import DEFAULT, checked_glue_version
 from gluepot.core.option_values import is_true
+from gluepot.core.python_modules.requests import MODULES, OPTIONS, Request, request_of
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
 PYTHON_FILES = (".py", ".zip", ".egg", ".whl")
 
 _LOGS = "logs go to stderr"
 _OWN_COMMIT = "files are published by Gluepot's own commit"
-_OWN_ENVIRONMENT = "install modules into the environment that Gluepot runs in"
+_NO_ARCHIVE = "Gluepot does not unpack it; name its modules in --additional-python-modules"
 MEANINGLESS = {
     "class": "it names a Scala class",
     "scriptLocation": "the script is the argument of `gluepot run`",
-    "additional-python-modules": _OWN_ENVIRONMENT,
-    "python-modules-installer-option": _OWN_ENVIRONMENT,
-    "python-virtual-env": _OWN_ENVIRONMENT,
-    "python-virtual-env-storage-prefix": _OWN_ENVIRONMENT,
-    "python-virtual-env-version": _OWN_ENVIRONMENT,
+    "python-virtual-env": _NO_ARCHIVE,
+    "python-virtual-env-storage-prefix": _NO_ARCHIVE,
+    "python-virtual-env-version": _NO_ARCHIVE,
     "enable-job-insights": _LOGS,
     "enable-continuous-cloudwatch-log": _LOGS,
     "enable-continuous-log-filter": _LOGS,
@@ -46,6 +45,12 @@ MEANINGLESS = {
 }
 """Parameters that have no effect outside AWS, each with the reason."""
 
+LACKING = frozenset(name for name, reason in MEANINGLESS.items() if reason is _NO_ARCHIVE)
+"""Those of them without which a script may fail."""
+
+# Their values begin with dashes themselves.
+_OF_DASHES = frozenset({OPTIONS})
+
 KNOWN = frozenset(
     {
         *MEANINGLESS,
@@ -54,6 +59,7 @@ KNOWN = frozenset(
         *("enable-data-lineage", "enable-glue-datacatalog", "datalake-formats", "enable-spark-ui", "executor-cores"),
         *("spark-event-logs-path", "customer-driver-env-vars", "customer-executor-env-vars", "continuation-option"),
         *("job-bookmark-option", "job-bookmark-from", "job-bookmark-to"),
+        *(MODULES, OPTIONS),
     }
 )
 """Names of Glue's parameters."""
@@ -87,6 +93,7 @@ class JobParameters:
         temp_dir: `--TempDir`, or None.
         conf: Spark settings of `--conf`; if one is repeated, the last value counts.
         extra_py_files: files for the Python path.
+        python_modules: what pip installs for the job, and with which options.
         extra_jars: files for the Java class path.
         user_jars_first: whether the extra jars come before Spark's own.
         extra_files: files for the working folder.
@@ -113,6 +120,7 @@ class JobParameters:
     temp_dir: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     extra_py_files: tuple[str, ...] = ()
+    python_modules: Request = field(default_factory=Request)
     extra_jars: tuple[str, ...] = ()
     user_jars_first: bool = False
     extra_files: tuple[str, ...] = ()
@@ -167,6 +175,7 @@ class JobParameters:
             temp_dir=last.get("TempDir") or None,
             conf=_conf([value for name, value in given if name == "conf"]),
             extra_py_files=_python_files(_comma_list(last, "extra-py-files")),
+            python_modules=request_of(last.get(MODULES, ""), last.get(OPTIONS, "")),
             extra_jars=_comma_list(last, "extra-jars"),
             user_jars_first=is_on(last.get("user-jars-first")),
             extra_files=_comma_list(last, "extra-files"),
@@ -202,14 +211,14 @@ def _meant(name: str) -> str | None:
 def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield name and value of every `--` argument; the value of a flag is empty."""
     for at, token in enumerate(tokens):
-        if not token.startswith("--"):
+        if not token.startswith("--") or (at and tokens[at - 1].removeprefix("--") in _OF_DASHES):
             continue
         name, equals, value = token[2:].partition("=")
         following = tokens[at + 1] if at + 1 < len(tokens) else "--"
         if equals:
             yield name, value
         else:
-            yield name, "" if following.startswith("--") else following
+            yield name, "" if following.startswith("--") and name not in _OF_DASHES else following
 
 
 def _require_values(given: Mapping[str, str]) -> None:

@@ -1,7 +1,7 @@
 """The process from which Spark forks its Python workers: pyspark's own daemon, prepared for short tasks.
 
 `spark.python.daemon.module` in our Spark defaults selects it, and Spark starts it as `python -m
-gluepot.engine.worker_daemon pyspark.worker`. It does six things before any fork:
+gluepot.engine.worker_daemon pyspark.worker`. It does seven things before any fork:
 
 - It takes pyspark's archives off the path if pyspark is installed as well. Spark puts them there for clusters without
   pyspark, and up to Python 3.12 a worker reads the table of contents of each archive again at the start of every task
@@ -16,6 +16,7 @@ gluepot.engine.worker_daemon pyspark.worker`. It does six things before any fork
   the end of the task, when pyspark collects.
 - It lets functions import the modules that lie beside the script, as the driver does. `gluepot run` names the folder.
   On another machine that folder does not exist, and modules come with --extra-py-files.
+- It adds the modules of --additional-python-modules to the path, after those that it has loaded itself.
 - It lets itself and its workers ignore SIGTERM. Whoever signals all processes of a job, as systemd does, means the
   driver, which finishes its batch with these workers. They end when the JVM closes their connection, or by SIGKILL.
 """
@@ -32,6 +33,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from gluepot.core.memory import memory_bytes
+from gluepot.core.python_modules.site_path import for_workers
 
 MODULES = ("gluepot.engine.task", "gluepot.connectors.files.formats.parquet.sink", "gluepot.connectors.kafka.source")
 SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
@@ -87,6 +89,7 @@ if __name__ == "__main__":
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     gc.collect()
     gc.freeze()
+    for_workers()
     if folder := os.environ.get(SCRIPT_FOLDER):
         sys.path.insert(0, folder)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -20,7 +20,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from gluepot.core.glue_workers import WORKER_TYPES
-from gluepot.core.job_parameters import JobParameters
+from gluepot.core.job_parameters import LACKING, JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.core.on_malformed import OnMalformed
 from gluepot.core.statedir import event_logs_folder
@@ -78,9 +78,7 @@ def run(
     parameters = _sized(JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION), options)
     _check_pages(options, parameters)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
-    for ignored in parameters.ignored:
-        log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
-    _warn_misspelled(parameters, script)
+    _warn_of_parameters(parameters, script)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = (
         parameters.job_name,
@@ -96,7 +94,8 @@ def run(
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, options.transforms, files)
         parameters = stack.enter_context(_on_this_machine(parameters))
-        stack.enter_context(_environment(parameters, script, options, streams.clock))
+        parameters, site = _with_modules(parameters, options.master, files, streams.clock, stack)
+        stack.enter_context(_environment(parameters, script, options, streams.clock, site))
         advice = _advice_log(options, parameters, streams)
         require_master(options.master, streams.clock)
         if advice is not None:
@@ -159,8 +158,11 @@ def _check_files(script: Path, options: RunOptions) -> None:
     load(options.connections)
 
 
-def _warn_misspelled(parameters: JobParameters, script: Path) -> None:
-    """Warn of parameters that are nearly one of Glue's, unless the script asks for them."""
+def _warn_of_parameters(parameters: JobParameters, script: Path) -> None:
+    """Log parameters without effect, and those that are nearly one of Glue's, unless the script asks for them."""
+    for ignored in parameters.ignored:
+        tell = log.warning if ignored.name in LACKING else log.info
+        tell("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     text = script.read_text("utf-8", "replace") if parameters.misspelled else ""
     for name, meant in parameters.misspelled:
         if name not in text and name.replace("-", "_") not in text:
@@ -320,8 +322,21 @@ def _attached(transforms: Sequence[CustomTransform]) -> AbstractContextManager[N
     return attached(transforms)
 
 
+def _with_modules(
+    parameters: JobParameters, master: str, folder: Path, clock: Clock, stack: ExitStack
+) -> tuple[JobParameters, Path | None]:
+    """Install the modules of the job; return the parameters that bring them to executors, and their folder."""
+    if not parameters.python_modules.modules:
+        return parameters, None
+    from gluepot.job.python_modules import for_job  # noqa: PLC0415  most jobs have none
+
+    return for_job(parameters, master, folder, clock, stack)
+
+
 @contextmanager
-def _environment(parameters: JobParameters, script: Path, options: RunOptions, clock: Clock) -> Iterator[None]:
+def _environment(
+    parameters: JobParameters, script: Path, options: RunOptions, clock: Clock, modules: Path | None = None
+) -> Iterator[None]:
     """Set what the driver's process hands to Spark, and take it back; start Spark's JVM."""
     conf = job_conf(parameters, options.master)
     formats = parameters.datalake_formats
@@ -337,6 +352,8 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
     os.environ["GLUEPOT_SCRIPT_FOLDER"] = str(script.resolve().parent)  # for workers on this machine
+    if modules is not None:
+        os.environ["GLUEPOT_PYTHON_MODULES"] = str(modules)  # likewise
     # For the lines of Spark's log, as bind_process does for ours.
     os.environ["GLUEPOT_JOB"], os.environ["GLUEPOT_RUN_ID"] = parameters.job_name, parameters.run_id[:12]
     if options.connections:
@@ -348,14 +365,15 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
-            from gluepot.job import hive_support, spark_kafka, spark_kinesis  # noqa: PLC0415  while these load PySpark, the JVM starts
+            from gluepot.job import hive_support, spark_kafka, spark_kinesis, spark_redshift  # noqa: PLC0415  while these load PySpark, the JVM starts
             from gluepot.spark import lazy_pandas  # noqa: PLC0415  as above
 
             lazy_pandas.for_pyarrow()
             lazy_pandas.for_pyspark()
             forked = fork_server.serving(folder) if forks else nullcontext()
             hive = hive_support.of_data_catalog() if parameters.data_catalog else nullcontext()
-            with forked, spark_kafka.on_demand(options.jars_dir), spark_kinesis.served(), hive:
+            spark_formats = (spark_kafka.on_demand(options.jars_dir), spark_kinesis.served(), spark_redshift.served())
+            with forked, spark_formats[0], spark_formats[1], spark_formats[2], hive:
                 yield
     finally:
         os.environ.clear()

@@ -30,6 +30,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from gluepot.core.python_modules.site_path import for_workers
 from gluepot.spark import fork_client
 
 FORKED = "pyspark.sql.streaming.python_streaming_source_runner"
@@ -195,6 +196,7 @@ def _inherit(request: Mapping[str, Any]) -> None:
     os.chdir(request["folder"])
     own = [request["folder"], *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     sys.path[:] = dict.fromkeys([one for one in own if one] + sys.path)
+    for_workers()
     sys.argv[:] = request["arguments"][1:]
 
 

@@ -16,6 +16,7 @@ from gluepot.streaming.advisor.causes import (
     throttling,
     window,
 )
+from gluepot.streaming.advisor.digits import rate, seconds
 from gluepot.streaming.advisor.forecast import forecast
 from gluepot.streaming.advisor.history import Observation, settled
 from gluepot.streaming.advisor.model import fit
@@ -103,21 +104,21 @@ def _about_workers(now: Situation, wanted: int) -> tuple[Limit, str]:
     window_rows = load.ahead * last.window_secs
     at_present, then = (known.batch_secs(window_rows, n) for n in (last.ordered_workers, wanted))
     facts = (
-        f"{load.ahead:,.0f} rows/s are expected and one worker does {known.worker_rate:,.0f} after "
-        f"{known.fixed_secs:.1f} s of fixed cost"
+        f"{rate(load.ahead)} are expected and one worker does {rate(known.worker_rate)} after "
+        f"{seconds(known.fixed_secs)} of fixed cost"
     )
     if wanted > last.ordered_workers:
         return Limit.WORKERS, (
-            f"{facts}: a batch would take {at_present:.0f} s of the {last.window_secs:.0f} s window with "
-            f"{last.ordered_workers} workers and {then:.0f} s with {wanted}; {last.waiting:,} rows wait."
+            f"{facts}: a batch would take {seconds(at_present)} of the {last.window_secs:g} s window with "
+            f"{last.ordered_workers} workers and {seconds(then)} with {wanted}; {last.waiting:,} rows wait."
         )
     if wanted < last.ordered_workers:
         return Limit.NOTHING, (
-            f"{facts}: {wanted} workers take {then:.0f} s of the {last.window_secs:.0f} s window, also at the highest "
-            f"rate of the last {now.settings.hold_secs:.0f} s, {load.highest:,.0f} rows/s."
+            f"{facts}: {wanted} workers take {seconds(then)} of the {last.window_secs:g} s window, also at the highest "
+            f"rate of the last {seconds(now.settings.hold_secs)}, {rate(load.highest)}."
         )
     return Limit.NOTHING, (
-        f"{facts}: a batch takes {at_present:.0f} s of the {last.window_secs:.0f} s window with {wanted} workers; "
+        f"{facts}: a batch takes {seconds(at_present)} of the {last.window_secs:g} s window with {wanted} workers; "
         "keep them."
     )
 

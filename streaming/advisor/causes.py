@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from gluepot.streaming.advisor.advice import Limit, Measure, Recommendation
+from gluepot.streaming.advisor.digits import rate, seconds
 from gluepot.streaming.advisor.forecast import Forecast
 from gluepot.streaming.advisor.history import Observation
 from gluepot.streaming.advisor.model import BatchModel
@@ -82,8 +83,8 @@ def throttling(now: Situation) -> Cause | None:
         return None
     share = waited / worked
     sentence = (
-        f"In {len(now.lately)} batches tasks waited {waited:.0f} s of {worked:.0f} s ({share:.0%}) because the source "
-        f"throttled them; more workers would wait as well."
+        f"In {len(now.lately)} batches tasks waited {seconds(waited)} of {seconds(worked)} ({share:.0%}) because the "
+        f"source throttled them; more workers would wait as well."
     )
     more = math.ceil(now.partitions / (1 - share)) if now.partitions and share < 1 else None
     to_how_many = f"at least {more} shards instead of {now.partitions}" if more else "more shards"
@@ -128,7 +129,7 @@ def window(now: Situation) -> Cause | None:
         return None
     wanted = _round_window(2 * model.fixed_secs / use)
     sentence = (
-        f"{model.fixed_secs:.1f} s of every batch are fixed cost, {model.fixed_secs / last.window_secs:.0%} of the "
+        f"{seconds(model.fixed_secs)} of every batch are fixed cost, {model.fixed_secs / last.window_secs:.0%} of the "
         f"{last.window_secs:g} s window; workers do not shorten that."
     )
     advice = f"{sentence} A windowSize of {wanted:g} s leaves half of it for rows."
@@ -143,7 +144,7 @@ def partitions_short(now: Situation, sizing: Sizing | None) -> Cause | None:
         return None
     slots = sizing.needed * now.settings.slots_per_worker
     sentence = (
-        f"{now.load.ahead:,.0f} rows/s need {sizing.needed} workers ({slots} tasks at a time), "
+        f"{rate(now.load.ahead)} need {sizing.needed} workers ({slots} tasks at a time), "
         f"but {now.partitions} partitions keep only {sizing.cap} busy."
     )
     measures = [
@@ -184,11 +185,11 @@ def batch_limit(now: Situation, workers: int) -> list[Recommendation]:
     if rows < 1:
         return []
     wanted = int(float(f"{rows:.2g}"))  # two digits are all that the model is good for
-    fits = f"{wanted:,} rows take {workers} workers {now.model.batch_secs(wanted, workers):.0f} s"
+    fits = f"{wanted:,} rows take {workers} workers {seconds(now.model.batch_secs(wanted, workers))}"
     if present is None:
         why = f"Without a limit a backlog becomes one batch that may take for ever; {fits}."
     elif present > LIMIT_HEADROOM * rows:
-        why = f"A full batch of {present:,} rows would take {now.model.batch_secs(present, workers):.0f} s; {fits}."
+        why = f"A full batch of {present:,} rows would take {seconds(now.model.batch_secs(present, workers))}; {fits}."
     elif _hits_limit(now, present) and wanted > present:
         why = f"The limit of {present:,} rows is hit batch after batch and {last.waiting:,} rows wait; {fits}."
     else:

@@ -12,6 +12,7 @@ import pytest
 
 from gluepot.spark.class_archive import archive_path, with_archive
 from gluepot.spark.java import ensure_java
+from tests.wheels import wheel
 
 MODULES = {
     "streaming.py": 'NAME = "own streaming"\n',
@@ -135,3 +136,53 @@ def test_spark_submit_with_py_files(launch, beside, alone, archive, tmp_path, be
         SPARK_SUBMIT, "--master", "local[2]", "--py-files", archive, script, "--table", tmp_path / "table", env=env
     )
     assert_own(job, tmp_path / "table")
+
+
+WITH_MODULES = """
+import sys, json
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+import words_of_wheel, words_of_house
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME", "word"])
+spark_context = SparkContext.getOrCreate()
+
+
+def of_worker(number):
+    import words_of_house, words_of_wheel
+
+    return [words_of_wheel.VERSION, words_of_house.VERSION]
+
+
+in_worker = spark_context.parallelize([0], 1).map(of_worker).first()
+print(json.dumps([args["word"], words_of_wheel.VERSION, words_of_house.VERSION, in_worker]), flush=True)
+"""
+
+
+# A cluster's executors have a working folder of their own, to which Spark sends the modules.
+@pytest.mark.parametrize("master", ["local[1]", pytest.param("local-cluster[1,1,1024]", marks=pytest.mark.long)])
+def test_additional_python_modules_from_a_wheel_and_a_folder_of_wheels(launch, tmp_path, master):
+    (tmp_path / "house").mkdir()
+    wheel(tmp_path / "house", "words_of_house", "2.0")
+    path = wheel(tmp_path, "words_of_wheel", "1.5", requires=["words_of_house>=2"])
+    script = tmp_path / "job.py"
+    script.write_text(WITH_MODULES)
+    job = launch.gluepot(
+        "run", script, "--master", master, "--", "--JOB_NAME", "modules", "--additional-python-modules", path,
+        "--python-modules-installer-option", f"--no-index --find-links={tmp_path / 'house'}", "--word", "hello",
+    )  # fmt: skip
+    assert job.exit_code() == 0, job.err
+    assert json.loads(job.out.splitlines()[-1]) == ["hello", "1.5", "2.0", ["1.5", "2.0"]]
+    assert not job.said("parameter_ignored")
+
+
+def test_a_module_that_cannot_be_installed_fails_the_job_before_spark_starts(launch, tmp_path):
+    script = tmp_path / "job.py"
+    script.write_text("print('started')")
+    options = f"--no-index --find-links={tmp_path}"
+    job = launch.gluepot(
+        "run", script, "--", "--additional-python-modules", "nosuch==9", "--python-modules-installer-option", options
+    )
+    assert job.exit_code() == 2
+    assert job.out == ""
+    assert "pip cannot install nosuch==9: Could not find a version" in job.err.splitlines()[-1]

@@ -27,6 +27,19 @@ def test_a_second_run_reads_what_is_new(orders):
     assert orders.run() == []
 
 
+def test_the_database_applies_the_predicate_in_every_task_and_for_the_bookmark(orders):
+    numbered(orders, *range(1, 21))
+    given = {"pushDownPredicate": "id <= 3 OR name = 'n19' -- late", "hashfield": "name", "hashpartitions": "5"}
+    assert orders.run(**given) == [1, 2, 3, 19]
+    numbered(orders, 21, 22)
+    orders.sql("UPDATE orders SET name = 'n19' WHERE id = 22")
+    assert orders.run(**given) == [22]
+    assert orders.read("", **given).count() == 5
+    with pytest.raises(CheckpointError, match="WHERE id > 1"):
+        orders.run(pushDownPredicate="id > 1")
+    jobrun.end("the bookmark is of another source")
+
+
 def test_a_run_that_did_not_commit_is_read_again(orders):
     numbered(orders, 1)
     orders.init()

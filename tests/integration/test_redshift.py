@@ -24,6 +24,7 @@ from gluepot.catalog.values import Database, Table
 from gluepot.core.clock import FakeClock, SystemClock
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
 from gluepot.core.storage import open_storage
+from gluepot.job import spark_redshift
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import StreamSession
 from tests.redshift import RedshiftServer, redshift_server
@@ -570,3 +571,56 @@ def test_rows_that_another_attempt_has_written_elsewhere_go(orders, number_strea
     number_stream.run(function, clock=FakeClock(), max_batches=1)
     assert orders.sql("SELECT count(*) FROM always") == [(10,)]
     assert orders.sql("SELECT value FROM sometimes ORDER BY value") == [(3,), (100,)]
+
+
+SPARK_FORMAT = "io.github.spark_redshift_community.spark.redshift"
+
+
+def test_sparks_format_reads_and_writes_as_our_own_source_and_target_do(orders):
+    spark = orders.glue_context.spark_session
+    given = {
+        **orders.server.options,
+        "tempdir": orders.folder.replace("s3:", "s3a:"),
+        "forward_spark_s3_credentials": True,
+    }
+    orders.sql("CREATE TABLE orders (id bigint, name varchar(20))")
+    orders.sql("INSERT INTO orders VALUES (1, 'n1'), (2, 'n2'), (3, 'n3')")
+    with spark_redshift.served():
+        frame = spark.read.format(SPARK_FORMAT).options(**given).option("dbTable", "orders").load()
+        assert sorted(row["id"] for row in frame.collect()) == [1, 2, 3]
+        few = spark.read.load(
+            format="com.databricks.spark.redshift", query="SELECT id FROM orders WHERE id > 1", **given
+        )
+        assert sorted(map(tuple, few.collect())) == [(2,), (3,)]
+        writer = few.write.format(SPARK_FORMAT).options(**given)
+        for name, mode, ids in [
+            ("copies", None, [2, 3]),
+            ("copies", "append", [2, 2, 3, 3]),
+            ("copies", "overwrite", [2, 3]),
+            ("copies", "ignore", [2, 3]),
+        ]:
+            run = orders.init()
+            (writer if mode is None else writer.mode(mode)).option("dbtable", name).save()
+            run.commit()
+            assert orders.copied() == ids, mode
+        run = orders.init()
+        for _ in range(2):
+            writer.mode("append").save()
+        run.commit()
+        assert orders.copied() == [2, 2, 2, 3, 3, 3], "two writes of one run are two writes"
+        with pytest.raises(ConfigError, match="copies is there already"):
+            few.write.format(SPARK_FORMAT).options(**given).save(dbtable="copies")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tmpdir": "s3://x/y", "dbtable": "t"}, "option 'tmpdir' .* Did you mean 'tempdir'"),
+        ({"dbtable": "t"}, "redshiftTmpDir"),
+        ({"dbtable": "t", "query": "SELECT 1", "tempdir": "s3://x/y"}, "more than one of"),
+    ],
+)
+def test_wrong_options_of_sparks_format_are_refused(orders, options, said):
+    reader = orders.glue_context.spark_session.read.format(SPARK_FORMAT)
+    with spark_redshift.served(), pytest.raises(ConfigError, match=said):
+        reader.load(format=SPARK_FORMAT, **{**orders.server.options, **options})

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-import zipfile
 
 import httpx
 import pytest
@@ -13,6 +12,7 @@ from gluepot.cli.serve import console
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, client_environment, service
 from tests.service_answers import client_of, client_with, shell_of, started, url_in
+from tests.wheels import wheel
 
 SECS = 60
 
@@ -126,14 +126,7 @@ def test_the_logs_of_a_run_are_read_as_clients_of_glue_read_them(glue, serving, 
 
 
 def test_a_python_shell_job_runs_without_spark_in_an_environment_with_its_modules(glue, script, tmp_path):
-    wheel = tmp_path / "greeting-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("greeting.py", "word = 'hello'\n")
-        archive.writestr("greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
-        archive.writestr(
-            "greeting-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        archive.writestr("greeting-1.0.dist-info/RECORD", "")
+    path = wheel(tmp_path, "greeting", code="word = 'hello'\n")
     location = script(
         "import sys, boto3, greeting",
         "from awsglue.utils import getResolvedOptions",
@@ -146,7 +139,10 @@ def test_a_python_shell_job_runs_without_spark_in_an_environment_with_its_module
         Name="shell",
         Role="any",
         Command={"Name": "pythonshell", "ScriptLocation": location, "PythonVersion": "3.9"},
-        DefaultArguments={"--additional-python-modules": str(wheel)},
+        DefaultArguments={
+            "--additional-python-modules": str(path),
+            "--python-modules-installer-option": "--no-index",
+        },
         ExecutionProperty={"MaxConcurrentRuns": 2},
     )
     first, second = (

@@ -133,7 +133,8 @@ def open_relation(
             return
         name, oid = _found(begun, wanted.name)
         key = tuple(str(row[0]) for row in begun.rows_bound(_PRIMARY_KEY, [oid]))
-        yield PostgresqlRelation(begun, name, name, _columns(begun, name), key)
+        source = wanted.source(name)
+        yield PostgresqlRelation(begun, wanted.shown(name), source, _columns(begun, source), key)
 
 
 def _columns(begun: Session, source: str) -> tuple[Column, ...]:

@@ -147,7 +147,8 @@ def _opened(begun: Session, wanted: Table | Query) -> RedshiftRelation:
             f"The table {wanted.name!r} is not there at {begun.endpoint.shown}; correct dbtable, and name the schema."
         )
     columns = tuple(Column(column, kind) for column, kind in found.items())
-    return RedshiftRelation(begun, name.qualified, name.qualified, columns, primary_key(begun, name))
+    shown, source = wanted.shown(name.qualified), wanted.source(name.qualified)
+    return RedshiftRelation(begun, shown, source, columns, primary_key(begun, name))
 
 
 def unload(query: str, to: str, authorization: str) -> str:

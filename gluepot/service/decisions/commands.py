@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
+from gluepot.core.python_modules.requests import MODULES, OPTIONS
 from gluepot.service.decisions.definitions import is_crawl, is_python_shell, is_quality_run, workers_of
 from gluepot.service.decisions.states import Run, effective_arguments
 
-MODULES = "--additional-python-modules"
 _LOCATION = "--scriptLocation"
 _REQUEST = "request.json"
 
@@ -79,8 +79,9 @@ def _on_cluster(run: Run, master: str | None) -> list[str]:
 
 
 def _for_shell(run: Run, script: str) -> list[str]:
-    modules = effective_arguments(run).get(MODULES, "")
-    return ["gluepot.service.launch.python_shell", modules, script, *_words(run, _of_workflow(run))]
+    given = effective_arguments(run)
+    modules = [given.get(f"--{name}", "") for name in (MODULES, OPTIONS)]
+    return ["gluepot.service.launch.python_shell", *modules, script, *_words(run, _of_workflow(run))]
 
 
 def _of_workflow(run: Run) -> dict[str, str]:

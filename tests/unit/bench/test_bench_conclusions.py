@@ -5,9 +5,9 @@ import json
 import pytest
 
 from gluepot.bench.conclude import Goal, Impossible, Settings, fits, scaling, settings_for
-from gluepot.bench.measured import models
+from gluepot.bench.measured import Run, models
 from gluepot.bench.report import as_json, as_text
-from tests.unit.bench.made import LIMITS, all_runs, chance, linear, report
+from tests.unit.bench.made import LIMITS, all_runs, chance, linear, report, run_on
 
 PLANT = linear(0.3, 30_000, efficiency=0.8)
 
@@ -112,3 +112,31 @@ def test_what_is_not_possible_is_said_to_both():
     slow = report(all_runs(linear(2.0, 5_000), LIMITS), Goal(2, 1000))
     assert "fixed cost" in as_text(slow)
     assert "fixed cost" in as_json(slow)["settings"]["impossible"]
+
+
+def test_a_single_run_claims_no_accuracy():
+    one = [run_on(PLANT, Run(1, 50_000))]
+    found = report(one, Goal(10, 10_000))
+    text = as_text(found)
+    assert "job.py: 1 of 2 runs" in text
+    assert "predicted within" not in text
+    assert "1 core: not checked; that takes 3 runs" in text
+    assert "interval)" in text
+    assert "90% interval" not in text
+    assert "not measured: only 1 run on 1 core of the 3 that an interval needs" in text
+    assert "p99 may be above the SLA of 10 s" in text
+    plain = as_json(found)
+    assert plain["model_is_close"] is None
+    assert (plain["settings"]["p99"]["high"], plain["settings"]["keeps_sla"]) == (None, None)
+
+
+def test_what_is_beyond_the_runs_is_said(done):
+    assert "not measured" not in as_text(report(done, Goal(10, 15_000)))
+    little = as_text(report(done, Goal(10, 20_000)))
+    assert "90% interval" in little
+    assert "not measured: batches of 100,000 rows for each core; the largest that was run had " in little
+    far = settings_for(Goal(sla_secs=60, rate=20_000), done, chance())
+    assert far.p99.high is None, "batches of half a minute are far from those that were run"
+    many = as_text(report(done, Goal(10, 200_000)))
+    assert "cores, in a straight line from 2 cores" in many
+    assert "90% interval" not in many

@@ -57,8 +57,8 @@ def test_a_job_is_judged_by_its_definition_and_its_script(check):
     [
         ({"DefaultArguments": {"--encryption-type": "sse-s3"}}, "--encryption-type", Outcome.NOTES),
         (
-            {"NonOverridableArguments": {"--additional-python-modules": "x"}},
-            "--additional-python-modules",
+            {"NonOverridableArguments": {"--python-virtual-env": "s3://x/venv.tar.gz"}},
+            "--python-virtual-env",
             Outcome.NOTES,
         ),
         ({"DefaultArguments": {"--job-language": "scala"}}, "DefaultArguments", Outcome.CHANGES),
@@ -86,6 +86,18 @@ def test_arguments_that_work_are_not_mentioned(check):
         "--enable-metrics": "",
     }
     assert told(check(definition("job", DefaultArguments=arguments))["job"]) == []
+
+
+def test_a_module_that_the_job_brings_is_not_missing(tmp_path):
+    (tmp_path / "job.py").write_text(GOOD + "import nosuch_one, nosuch_two, nosuch_three, nosuch_four\n")
+    modules = "nosuch-one[x]==1.0,s3://b/nosuch_two-2.0-py3-none-any.whl"
+    arguments = {"--additional-python-modules": modules, "--extra-py-files": "s3://b/lib/nosuch_three.py"}
+    job = definition("job", "s3://scripts/job.py", DefaultArguments=arguments)
+    (tmp_path / "jobs.json").write_text(json.dumps({"Jobs": [job]}))
+    (report,) = check_paths([tmp_path / "jobs.json"])
+    assert [one.message.split(";")[0] for one in report.findings if one.level != "supported"] == [
+        "there is no module nosuch_four here"
+    ]
 
 
 def test_modules_are_no_scripts_and_one_that_is_no_python_does_not_stop_the_others(tmp_path):

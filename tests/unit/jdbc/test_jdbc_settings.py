@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gluepot.connectors.jdbc.relation import Query, Table
+from gluepot.connectors.jdbc.relation import Query, Table, read_relation
 from gluepot.connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.core.errors import ConfigError
@@ -95,3 +95,40 @@ def test_a_write_appends_unless_said_otherwise():
 def test_a_write_that_cannot_be_understood_is_refused(options):
     with pytest.raises(ConfigError):
         write(**options)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "created_at >= '2026-06-01'",
+        "a = 1 or b = 2 -- both",
+        "name = 'it''s (here' and \"odd;name\" > 0",
+        "name = 'it\\'s' and (a = 1 or (b = 2))",
+        "a = 1 /* ; ) */",
+        "`odd;name` = ')'",
+    ],
+)
+def test_a_predicate_stays_inside_its_brackets(condition):
+    relation = read_relation({"dbtable": "shop.t", "pushDownPredicate": condition})
+    assert relation == Table("shop.t", condition)
+    assert relation.source('"shop"."t"') == f'(SELECT * FROM "shop"."t" WHERE ({condition}\n)) gluepot_query'
+    assert relation.shown("shop.t") == f"shop.t WHERE {condition}"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["1=1) or (1=1", "a = 1; drop table t", "a = 'open", "((a = 1)", "a = 1)) x; --", "a = 1 /* open", ")("],
+)
+def test_a_predicate_that_is_not_one_condition_is_refused(condition):
+    with pytest.raises(ConfigError, match=r"pushDownPredicate is .* give one condition"):
+        read_relation({"dbtable": "t", "pushDownPredicate": condition})
+
+
+@pytest.mark.parametrize("switch", ["true", "False", True, "", None])
+def test_sparks_switch_of_the_name_changes_no_rows(switch):
+    assert read_relation({"dbtable": "t", "pushDownPredicate": switch}) == Table("t")
+
+
+def test_a_predicate_of_a_query_is_applied_to_its_rows():
+    relation = read_relation({"query": "select * from t union select * from u;", "pushDownPredicate": "a = 1"})
+    assert relation == Query("SELECT * FROM (select * from t union select * from u) gluepot_rows WHERE (a = 1\n)")

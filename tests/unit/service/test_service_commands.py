@@ -29,8 +29,8 @@ def test_a_script_gets_its_names_and_arguments():
 
 def test_a_shell_job_gets_its_own_arguments_only():
     made = command({"--day": "monday", "--additional-python-modules": "a==1,b"}, kind="pythonshell")
-    assert made.argv[1:5] == ["-m", "gluepot.service.launch.python_shell", "a==1,b", "daily.py"]
-    assert made.argv[5:] == ["--day", "monday", "--additional-python-modules", "a==1,b"]
+    assert made.argv[1:6] == ["-m", "gluepot.service.launch.python_shell", "a==1,b", "", "daily.py"]
+    assert made.argv[6:] == ["--day", "monday", "--additional-python-modules", "a==1,b"]
 
 
 def test_nobody_else_chooses_a_runs_names():

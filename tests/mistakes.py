@@ -575,6 +575,20 @@ ELSEWHERE = (
         "tests/e2e/test_two_drivers.py::test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on",
     ),
     Elsewhere(
+        "A column of `addRecordColumns` has the name of a field",
+        "Records have a field …, and addRecordColumns adds a column …; give the column another name in"
+        " addRecordColumns, such as … AS source_….",
+        1,
+        "tests/integration/test_record_columns.py::test_a_field_of_a_record_never_takes_the_place_of_the_column",
+    ),
+    Elsewhere(
+        "A thread of a pool fails before it reads the stream that it has opened",
+        "The script opened a stream and never read it (…); if a thread failed between the two, ask for its result, for"
+        " example with future.result(). If the stream is not needed, do not open it.",
+        1,
+        "tests/unit/streaming/test_thread_failures.py::test_a_stream_that_a_thread_opened_and_nobody_read_ends_the_job",
+    ),
+    Elsewhere(
         "The output goes to `head`, which has seen enough",
         "",
         141,

@@ -56,7 +56,6 @@ from gluepot.streaming.query.spark_progress import SparkProgress, name_in_spark
 from gluepot.streaming.query.stopping import stop_on_signals
 from gluepot.streaming.query.throttling import Throttling
 from gluepot.streaming.settings import StreamSettings
-from gluepot.streaming.side_tasks import name_of
 
 POLL_SECS = 0.05
 
@@ -648,8 +647,7 @@ class Query:
             self._beside("metrics", lambda: metrics.observe(stats))
             self._beside("metrics", lambda: metrics.phases(self._name, {"commit": commit_secs}))
             self._beside("capacity", lambda: metrics.capacity(capacity_of(self._frame.sparkSession)))
-        for watch in self._session.watchers:
-            self._beside(name_of(watch), partial(watch, stats))
+        self._session.committed(stats, self._beside)
         for fault in stats.account.imbalances():
             log.error("records_unaccounted", fault=fault, hint="please report it")
         read, writes = stats.account.read, stats.account.writes

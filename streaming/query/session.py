@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gluepot.core.clock import Clock, SystemClock
@@ -52,7 +53,8 @@ class StreamSession:
         clock: used for all waiting and all time stamps.
         metrics: the job's metrics; None if the user did not ask for them.
         status: what the queries are doing now.
-        watchers: called after every committed batch; an error that they raise counts as a side task's failure.
+        watchers: called after every committed batch, by one query at a time; an error that they raise counts as a side
+            task's failure.
         check_watchers: called with every result of a data quality check, also of a batch that fails later.
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not set it.
@@ -68,6 +70,7 @@ class StreamSession:
         read: the datasets that were read outside of streams, by their lineage names.
         arguments: all arguments of the job that the script has asked for so far.
         thread_failures: streams that a thread has asked for and that did not run.
+        watching: held while watchers are called, because the queries of a job run in different threads.
     """
 
     job: str = "job"
@@ -90,14 +93,27 @@ class StreamSession:
     read: set[Dataset] = field(default_factory=set)
     arguments: dict[str, str | None] = field(default_factory=dict)
     thread_failures: ThreadFailures = field(default_factory=ThreadFailures)
+    watching: threading.RLock = field(default_factory=threading.RLock)
+
+    def committed(self, stats: BatchStats, beside: Callable[[str, Callable[[], None]], object]) -> None:
+        """Tell the watchers of a committed batch.
+
+        Args:
+            stats: of the batch.
+            beside: runs a side task under its name, and raises nothing.
+        """
+        with self.watching:
+            for watch in self.watchers:
+                beside(side_tasks.name_of(watch), partial(watch, stats))
 
     def checked(self, checked: Checked) -> None:
         """Tell the watchers of a result of a data quality check; safe to call from any thread, raises nothing."""
-        for watch in self.check_watchers:
-            try:
-                watch(checked)
-            except Exception as failed:  # noqa: BLE001  no error of a side task may fail the job
-                self.side_task_failed("", side_tasks.name_of(watch), failed)
+        with self.watching:
+            for watch in self.check_watchers:
+                try:
+                    watch(checked)
+                except Exception as failed:  # noqa: BLE001  no error of a side task may fail the job
+                    self.side_task_failed("", side_tasks.name_of(watch), failed)
 
     def side_task_failed(self, query: str, task: str, error: Exception) -> None:
         """Log and count an error of a side task; safe to call from any thread, raises nothing."""

@@ -174,5 +174,21 @@ def test_records_of_kinesis_know_their_stream(kinesis_stream, job, way):
     assert job.rows("streamName, partitionKey, sequenceNumber, epoch_ms(arrived)") == sorted(sent, key=repr)
 
 
+def test_streams_of_kinesis_that_are_united_tell_their_rows_apart(new_kinesis_stream, job):
+    streams = [new_kinesis_stream(shards=1) for _ in range(2)]
+    for number, stream in enumerate(streams):
+        stream.send_json({"id": number})
+    session.install(session.StreamSession(drain=session.Drain(until_caught_up=True)))
+    first, second = (
+        job.glue_context.create_data_frame.from_options("kinesis", stream.options(addRecordColumns="streamName"))
+        for stream in streams
+    )
+
+    options = {"windowSize": "1 second", "checkpointLocation": str(job.checkpoint)}
+    job.glue_context.forEachBatch(frame=first.unionByName(second), batch_function=job.copy, options=options)
+
+    assert job.rows("id, streamName") == [(number, stream.name) for number, stream in enumerate(streams)]
+
+
 def arrived_ms(record):
     return round(record["ApproximateArrivalTimestamp"].timestamp() * 1000)

@@ -14,6 +14,7 @@ from gluepot.core.clock import SystemClock
 from gluepot.engine import row_folders
 from gluepot.engine.row_files import RowFile
 from gluepot.evaluation.history import connect as history
+from gluepot.streaming.query import session
 from tests.meeting import Meeting, at_once
 
 
@@ -126,3 +127,12 @@ def test_kept_readers_change_hands_one_at_a_time(monkeypatch):
 
     assert isinstance(taken, reader.PartitionReader)
     assert len(kept) <= reader.KEPT_CONSUMERS
+
+
+def test_watchers_hear_of_the_batches_of_several_queries_one_at_a_time():
+    meet, met = Meeting(), []
+    streams = session.StreamSession(watchers=[lambda _: met.append(meet())])
+
+    at_once(*[lambda: streams.committed(None, lambda _, tell: tell())] * 2)
+
+    assert met == [False, False]

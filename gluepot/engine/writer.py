@@ -361,6 +361,7 @@ class TableWriter:
         with self.during():
             planned = self.next_write(table.name, transformation_ctx)
             self._append_rows(frame, table, options, planned, transformation_ctx)
+            self.totals.by_spark[table.name] = None
 
     def stage(self, write: RepeatedWrite, pipeline: Pipeline) -> execute.Staged:
         """Stage a pipeline, without publishing it, for the target to which an earlier batch wrote."""

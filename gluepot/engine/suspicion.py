@@ -28,6 +28,7 @@ _SENTENCES = {
     "field_without_values": "The field {of!r}, which the script asks for, is null in all {records:,} records",
     "all_rows_in_the_default_partition": "All {records:,} rows are in the default partition of {of!r}",
     "header_not_understood": "The header gives the column {of!r}",
+    "write_failed": "A write to {of} failed, and the script caught the error",
     "no_records_found": "The files have text, but no record; {of} finds none",
     "most_records_rejected": "{records:,} records, more than half, were rejected, most of them because of {of}",
 }

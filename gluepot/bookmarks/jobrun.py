@@ -20,7 +20,7 @@ from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.leases import TTL_SECS
 from gluepot.core.logging import get_logger
-from gluepot.engine.account import Account, Writes
+from gluepot.engine.account import Account
 from gluepot.engine.readings import READINGS
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Bookmarks:
     _named: Counter[str] = field(default_factory=Counter)
     _until_end: ExitStack = field(default_factory=ExitStack)
     _before_commit: list[Callable[[], None]] = field(default_factory=list)
-    _written: Callable[[], Writes] = Writes
+    _written: Callable[[], Account] = Account
     _changing: Lock = field(default_factory=Lock)
 
     @property
@@ -115,8 +115,8 @@ class Bookmarks:
         """Register an action to do just before the run commits; if the action fails, the run is not committed."""
         self._before_commit.append(action)
 
-    def account_of_writes(self, written: Callable[[], Writes]) -> None:
-        """Register what returns the balance of the run's writes."""
+    def account_of_writes(self, written: Callable[[], Account]) -> None:
+        """Register what returns the account of the run's writes."""
         self._written = written
 
     @property
@@ -135,7 +135,7 @@ class Bookmarks:
             for action in self._before_commit:
                 action()
             reach("job.committing")
-            account = Account(READINGS.of_scope(self.scope), self._written())
+            account = Account(READINGS.of_scope(self.scope)) + self._written()
             self._leave_unread()
             changes = {
                 name: with_schema(change, self._schemas[name]) if name in self._schemas else change

@@ -108,7 +108,7 @@ class RunWriters:
         """Return what was read and written outside of streams."""
         scopes = dict.fromkeys([jobrun.SCRIPT, *(one.scope for one in self._all())])
         read = sum((Account(READINGS.of_scope(one)) for one in scopes), Account())
-        return sum((Account(writes=one.totals.writes) for one in self._all()), read)
+        return sum((one.totals.account for one in self._all()), read)
 
     def rejected(self) -> Rejected:
         """Return what all writes have rejected, and where these records are."""
@@ -144,7 +144,7 @@ def _begin(run: JobRun, marks: Bookmarks) -> RunWriter:
     marks.before_commit(writes.settle)
     rejects = Rejects(_rejects_root(run), job.uid, job.run)
     writer = RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes), rejects=rejects)
-    marks.account_of_writes(lambda: writer.totals.writes)
+    marks.account_of_writes(lambda: writer.totals.account)
     return writer
 
 

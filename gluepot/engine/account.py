@@ -101,16 +101,19 @@ class Account:
     Args:
         sources: what was read, by the name of the source.
         writes: what was written.
+        by_spark: the lake tables to which Spark has appended rows, which are in no balance.
     """
 
     sources: Mapping[str, Reading] = field(default_factory=dict)
     writes: Writes = Writes()
+    by_spark: tuple[str, ...] = ()
 
     def __add__(self, other: Account) -> Account:
         sources = dict(self.sources)
         for name, reading in other.sources.items():
             sources[name] = sources.get(name, Reading()) + reading
-        return Account(sources, self.writes + other.writes)
+        by_spark = tuple(dict.fromkeys((*self.by_spark, *other.by_spark)))
+        return Account(sources, self.writes + other.writes, by_spark)
 
     @property
     def read(self) -> Reading:
@@ -131,6 +134,8 @@ class Account:
             yield f"{name}: {_of_reading(reading)}."
         if self.writes.arrived:
             yield f"Writes: {_of_writes(self.writes)}."
+        for table in self.by_spark:
+            yield f"{table}: Spark has appended rows, which are not counted here; the table's snapshots have them."
 
     def to_plain(self) -> dict[str, Any]:
         """Return the account as values that JSON has."""
@@ -145,6 +150,7 @@ class Account:
                 for name, one in self.sources.items()
             },
             "writes": asdict(self.writes),
+            **({"by_spark": list(self.by_spark)} if self.by_spark else {}),
         }
 
     @classmethod
@@ -154,7 +160,7 @@ class Account:
             name: Reading(one["read"], one["delivered"], one["rejected"], one["left_out"])
             for name, one in plain["sources"].items()
         }
-        return cls(sources, Writes(**plain["writes"]))
+        return cls(sources, Writes(**plain["writes"]), tuple(plain.get("by_spark", ())))
 
 
 def _of_reading(reading: Reading) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gluepot.engine import row_folders, row_frames
 from gluepot.engine.execute import through_spark
-from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput, names_of
 from gluepot.engine.rejects import Rejects
 from gluepot.engine.row_frames import RowFrame
 from gluepot.frames.chunk import Chunk
@@ -86,7 +86,11 @@ class KeptRecords:
         if self._row_frame is None or not steps:
             return self._row_frame
         made = row_frames.read_into_files(
-            self._spark, Pipeline(given, tuple(steps)), self._rejects.of_frame(), in_memory=self._in_memory
+            self._spark,
+            Pipeline(given, tuple(steps)),
+            self._rejects.of_frame(),
+            in_memory=self._in_memory,
+            source=next(iter(names_of(self._given)), None),
         )
         self._made_of_them.append(made)
         return made
@@ -116,14 +120,15 @@ class KeptRecords:
                 elif found.rows is not None:
                     found.release()
             if self._input is None:
-                kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _TOLD_AND_CHUNKS, keeps=True)
+                kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _TOLD_AND_CHUNKS)
                 if self._level is not None:
                     kept.persist(self._level)
                 self._kept = kept
                 told = _collected(kept)
                 schemas = (pa.ipc.read_schema(pa.py_buffer(row.schema)) for row in told if row.schema is not None)
                 self._records = sum(row.records for row in told)
-                self._input = PackedInput(kept.select("chunk"), unmarked(reduce(merge_schemas, schemas, pa.schema([]))))
+                schema = unmarked(reduce(merge_schemas, schemas, pa.schema([])))
+                self._input = PackedInput(kept.select("chunk"), schema, names_of(self._given))
             return self._input
 
     def release(self) -> None:

@@ -21,7 +21,15 @@ from gluepot import commit
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
 from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
-from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
+from gluepot.connectors.values import (
+    AlreadyCommitted,
+    CommitKey,
+    Committed,
+    Manifest,
+    ManifestPart,
+    MissingFields,
+    SourceRange,
+)
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.on_malformed import OnMalformed
@@ -30,7 +38,7 @@ from gluepot.engine import on_driver, task
 from gluepot.engine.account import Reading, SourceName
 from gluepot.engine.missing_notes import NOTES, Note, no_note
 from gluepot.engine.native import run as native
-from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput, names_of
 from gluepot.engine.readings import READINGS, Count, no_count
 from gluepot.engine.spark_types import in_spark_types, refuse_unread, spark_schema
 from gluepot.engine.task_reports import REPORTS
@@ -323,6 +331,7 @@ def over_tasks(
     *,
     counted: bool = True,
     keeps: bool = False,
+    source: SourceName | None = None,
 ) -> list[ResultT]:
     """Call `body` once per task; return the results in the order of the records.
 
@@ -332,12 +341,16 @@ def over_tasks(
         body: called in the tasks.
         counted: whether the totals of the run count what the tasks read; False if they have counted it before.
         keeps: whether `body` stores the error records of its chunks.
+        source: the source of the records, if fields without values that steps ask for shall be named.
     """
 
-    def over_work(work: task.Work) -> Iterator[ResultT]:
-        yield body(work)
+    def over_work(work: task.Work) -> Iterator[tuple[ResultT, MissingFields | None]]:
+        yield body(work), work.tally.missing
 
-    return _run(spark, pipeline, over_work, counted=counted, keeps=keeps)
+    results = _run(spark, pipeline, over_work, counted=counted, keeps=keeps)
+    if source is not None:
+        NOTES.add(source, [missing for _, missing in results], partial(task.source_names, pipeline.input))
+    return [result for result, _ in results]
 
 
 def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
@@ -430,6 +443,8 @@ def through_spark(
             return _arrow(spark.range(0, len(loads), 1, max(1, len(loads))), read, schema)
         case framed:
             chunks_of, on_malformed = _chunk_reader(framed), _on_malformed(framed)
+            if keeps:
+                READINGS.stored(names_of(framed))
 
             def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
@@ -502,6 +517,8 @@ def _run(
         try:
             results = _run_over(spark, given, pipeline.steps, body, in_order=in_order, counted=counted, keeps=keeps)
             is_whole = True
+            if keeps:
+                READINGS.stored(names_of(given))
         finally:
             READINGS.ended(name, is_whole=is_whole)
         return results

@@ -60,6 +60,7 @@ class MissingNotes:
     def __init__(self) -> None:
         self._accumulators: dict[SparkContext, Accumulator[_Notes]] = {}
         self._frames: dict[int, tuple[SourceName, int, Callable[[], Sequence[str]]]] = {}
+        self._whole: list[tuple[SourceName, Frame]] = []
         self._numbers = itertools.count(1)
         self._lock = Lock()
 
@@ -81,10 +82,18 @@ class MissingNotes:
             self._frames[number] = source, tasks, names
             return _TaskNotes(self._accumulators[context], number)
 
+    def add(
+        self, source: SourceName, of_tasks: Sequence[MissingFields | None], names: Callable[[], Sequence[str]]
+    ) -> None:
+        """Add what the tasks of a frame have seen that was read as a whole; arguments as in `Frame`."""
+        with self._lock:
+            self._whole.append((source, Frame(source.label, of_tasks, names)))
+
     def take(self, scope: str) -> Sequence[Frame]:
         """Return what was seen of the frames of a scope that were read as a whole, and forget all frames of it."""
         with self._lock:
-            taken = []
+            taken = [frame for source, frame in self._whole if source.scope == scope]
+            self._whole = [one for one in self._whole if one[0].scope != scope]
             for number, (source, tasks, names) in list(self._frames.items()):
                 if source.scope == scope:
                     del self._frames[number]

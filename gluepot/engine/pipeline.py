@@ -124,10 +124,19 @@ class PackedInput:
     Args:
         frame: has one binary column with a packed chunk in each row; its partitions are the tasks.
         schema: the merged schema of all chunks, if it is known; None if it must be found from the chunks.
+        names: of the sources whose records these are.
     """
 
     frame: DataFrame
     schema: pa.Schema | None = None
+    names: frozenset[SourceName] = frozenset()
+
+
+def names_of(given: RangeInput | SplitInput | FrameInput | PackedInput) -> frozenset[SourceName]:
+    """Return the names of the sources that an input reads."""
+    if isinstance(given, PackedInput):
+        return given.names
+    return frozenset() if given.name is None else frozenset([given.name])
 
 
 class RowsInFiles(Protocol):

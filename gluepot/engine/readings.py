@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,7 @@ class Readings:
         self._bookmarks: dict[SourceName, str] = {}
         self._ends: dict[SourceName, bool] = {}
         self._found_by: dict[SourceName, str] = {}
+        self._stored: dict[SourceName, bool] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -155,6 +156,11 @@ class Readings:
             with self._lock:
                 self._keepers[source] = keep
 
+    def stored(self, sources: Iterable[SourceName]) -> None:
+        """Note that a frame of all records of some sources was written, with the records that were rejected."""
+        with self._lock:
+            self._stored.update(dict.fromkeys(sources, True))
+
     def unkept(self, scope: str) -> Sequence[Keep]:
         """Return what must be called so that all rejected records of a scope are stored."""
         of_sources: defaultdict[SourceName, list[Reading]] = defaultdict(list)
@@ -163,7 +169,9 @@ class Readings:
         return [
             keep
             for source, keep in list(self._keepers.items())
-            if source in of_sources and max(of_sources[source]).rejected > max(one.kept for one in of_sources[source])
+            if source not in self._stored
+            and source in of_sources
+            and max(of_sources[source]).rejected > max(one.kept for one in of_sources[source])
         ]
 
     def records_and_bytes(self) -> tuple[int, int]:
@@ -194,7 +202,13 @@ class Readings:
             for counts in self._all():
                 for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
                     self._forgotten += counts.pop(task)
-            of_sources: tuple[dict[SourceName, Any], ...] = (self._keepers, self._bookmarks, self._ends, self._found_by)
+            of_sources: tuple[dict[SourceName, Any], ...] = (
+                self._keepers,
+                self._bookmarks,
+                self._ends,
+                self._found_by,
+                self._stored,
+            )
             for notes in of_sources:
                 for source in [one for one in notes if one.scope == scope]:
                     del notes[source]

@@ -24,9 +24,10 @@ from pyspark.sql.functions import lit, when
 
 from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.engine import row_folders
+from gluepot.engine.account import SourceName
 from gluepot.engine.execute import over_tasks, storable, to_frame
 from gluepot.engine.native.writes import write_answers
-from gluepot.engine.pipeline import Pipeline, SplitInput
+from gluepot.engine.pipeline import Pipeline, SplitInput, names_of
 from gluepot.engine.plain_files import PlainFiles, plain_files
 from gluepot.engine.row_files import NoRoom, RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
 from gluepot.engine.spark_types import spark_schema
@@ -86,7 +87,12 @@ def is_for(spark: SparkSession) -> bool:
 
 
 def read_into_files(
-    spark: SparkSession, pipeline: Pipeline, rejects: RejectsOfFrame, *, in_memory: bool = True
+    spark: SparkSession,
+    pipeline: Pipeline,
+    rejects: RejectsOfFrame,
+    *,
+    in_memory: bool = True,
+    source: SourceName | None = None,
 ) -> RowFrame:
     """Read all records once; return their schema, and the rows as a DataFrame.
 
@@ -98,6 +104,7 @@ def read_into_files(
         pipeline: gives the records.
         rejects: where error records are kept.
         in_memory: whether files may be in memory.
+        source: of the records; None for the pipeline's.
 
     Raises:
         Exception: the Spark job failed. What its tasks have written has been removed.
@@ -107,9 +114,12 @@ def read_into_files(
         if (plain := plain_files(pipeline, folders)) is not None:
             return _of_plain(spark, plain, folders)
         first = folders
-        keeps = rejects.root is not None
         found = over_tasks(
-            spark, pipeline, lambda work: write_rows(work.chunks, first, rejects.of_task(work.place.task)), keeps=keeps
+            spark,
+            pipeline,
+            lambda work: write_rows(work.chunks, first, rejects.of_task(work.place.task)),
+            keeps=rejects.root is not None,
+            source=source or next(iter(names_of(pipeline.input)), None),
         )
         schema = unmarked(reduce(merge_schemas, (one.schema for one in found), pa.schema([])))
         rows, frame, stored = None, None, storable(schema)

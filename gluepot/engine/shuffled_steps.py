@@ -21,7 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from gluepot.connectors.streams.rejects import NOWHERE, RejectsOfFrame
 from gluepot.core.errors import ConfigError
 from gluepot.engine.execute import storable, task_loads, through_spark, to_frame
-from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, names_of
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.packing import pack, pieces
 from gluepot.frames.schema.relabel import Relabel
@@ -60,12 +60,13 @@ def packed(spark: SparkSession, pipeline: Pipeline, change: Callable[[Iterator[C
         for chunk in change(chunks):
             yield pa.RecordBatch.from_pydict({"chunk": pa.array([pack(chunk)], pa.binary())})
 
-    return through_spark(spark, pipeline, rows, _CHUNKS, keeps=True)
+    return through_spark(spark, pipeline, rows, _CHUNKS)
 
 
 def union(spark: SparkSession, first: Pipeline, second: Pipeline) -> Pipeline:
     """Return the records of both pipelines."""
-    return Pipeline(PackedInput(packed(spark, first, iter).union(packed(spark, second, iter))))
+    both = packed(spark, first, iter).union(packed(spark, second, iter))
+    return Pipeline(PackedInput(both, names=names_of(first.input) | names_of(second.input)))
 
 
 def repartition(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeline:
@@ -74,12 +75,12 @@ def repartition(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pip
     def cut(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         return chain.from_iterable(pieces(chunk, partitions) for chunk in chunks)
 
-    return Pipeline(PackedInput(packed(spark, pipeline, cut).repartition(partitions)))
+    return Pipeline(PackedInput(packed(spark, pipeline, cut).repartition(partitions), names=names_of(pipeline.input)))
 
 
 def coalesce(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeline:
     """Return the records in at most the given number of tasks, by combining existing tasks."""
-    return Pipeline(PackedInput(packed(spark, pipeline, iter).coalesce(partitions)))
+    return Pipeline(PackedInput(packed(spark, pipeline, iter).coalesce(partitions), names=names_of(pipeline.input)))
 
 
 def partitions_of(spark: SparkSession, pipeline: Pipeline) -> int:
@@ -95,7 +96,8 @@ def over_partitions(
     spark: SparkSession, pipeline: Pipeline, change: Callable[[int, Iterator[Chunk]], Iterable[Chunk]]
 ) -> Pipeline:
     """Apply `change` to the ordinal and the chunks of each task."""
-    return Pipeline(PackedInput(packed(spark, pipeline, lambda chunks: change(_ordinal(), chunks))))
+    changed = packed(spark, pipeline, lambda chunks: change(_ordinal(), chunks))
+    return Pipeline(PackedInput(changed, names=names_of(pipeline.input)))
 
 
 def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> dict[str, Pipeline]:
@@ -115,11 +117,15 @@ def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> dict[st
             parts = [pack(Chunk(batch, chunk.errors if name == root else ())) for name, batch in tables.items()]
             yield pa.RecordBatch.from_pydict({"table": list(tables), "chunk": pa.array(parts, pa.binary())})
 
-    kept = through_spark(spark, pipeline, rows, _TABLES, keeps=True).localCheckpoint(eager=True)
-    names = {row.table for row in kept.select("table").distinct().collect()} - {root}
+    kept = through_spark(spark, pipeline, rows, _TABLES).localCheckpoint(eager=True)
+    tables = {row.table for row in kept.select("table").distinct().collect()} - {root}
+    # The root table has the errors.
+    names = {root: names_of(pipeline.input)}
     return {
-        name: Pipeline(PackedInput(kept.where(F.col("table") == name).select("chunk")))
-        for name in [root, *sorted(names)]
+        name: Pipeline(
+            PackedInput(kept.where(F.col("table") == name).select("chunk"), names=names.get(name, frozenset()))
+        )
+        for name in [root, *sorted(tables)]
     }
 
 

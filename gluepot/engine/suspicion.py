@@ -22,10 +22,13 @@ _REMEDIES = {
 }
 _OTHER_REMEDY = "check the format of the records; `gluepot dlq list` counts those that were kept"
 _OF_STREAMS = "check the classification and the schema of the stream"
+_SEPARATORS = ";\t|,"
 _SENTENCES = {
     "field_not_found": "No record has the field {of!r}, which the script asks for",
     "field_without_values": "The field {of!r}, which the script asks for, is null in all {records:,} records",
     "all_rows_in_the_default_partition": "All {records:,} rows are in the default partition of {of!r}",
+    "header_not_understood": "The header gives the column {of!r}",
+    "write_failed": "A write to {of} failed, and the script caught the error",
     "no_records_found": "The files have text, but no record; {of} finds none",
     "most_records_rejected": "{records:,} records, more than half, were rejected, most of them because of {of}",
 }
@@ -73,6 +76,7 @@ def suspicions(
     """
     return [
         *missing_fields([part.missing for part in parts], source_names),
+        *_garbled_names(names),
         *_default_partitions(parts, names, partition_keys),
         *_mostly_rejected(parts),
     ]
@@ -103,6 +107,16 @@ def missing_fields(
         others = {*missing.names, *source_names()} - {name}
         near = did_you_mean(name, others).strip()
         yield Suspicion("field_not_found", name, near or f"other fields: {', '.join(sorted(others))[:200]}")
+
+
+def _garbled_names(names: Sequence[str]) -> Iterator[Suspicion]:
+    """Yield a suspicion if the names of the columns are those of a file that was read with wrong options."""
+    distinct = list(dict.fromkeys(names))
+    if any(name.startswith('{"') for name in distinct):
+        yield Suspicion("header_not_understood", distinct[0], "the files look like JSON; check the format")
+    elif len(distinct) == 1 and (found := next((one for one in _SEPARATORS if one in distinct[0]), None)):
+        hint = f"check separator in format_options; the header has {found!r}"
+        yield Suspicion("header_not_understood", distinct[0], hint)
 
 
 def _letters(name: str) -> str:

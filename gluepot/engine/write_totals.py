@@ -12,7 +12,7 @@ import pyarrow as pa
 from gluepot.commit import Target
 from gluepot.connectors.values import AlreadyCommitted, Committed, ManifestPart, StagedFile
 from gluepot.core.datasets import Dataset
-from gluepot.engine.account import Writes
+from gluepot.engine.account import Account, Writes
 from gluepot.frames.schema import merge_known
 from gluepot.frames.schema.changes import ColumnChange, column_changes
 from gluepot.quality.results import Checked
@@ -102,6 +102,7 @@ class WriteTotals:
         checks: what checks of data quality found, by the name of the evaluation.
         misfits: how many values became null because they are not of the type that a script declares, by field.
         writes: the balance of all writes.
+        by_spark: the lake tables to which Spark has appended rows, by name.
         left_out: malformed records of a batch that Spark has read, left out because the job says so.
     """
 
@@ -126,6 +127,7 @@ class WriteTotals:
     misfits: Counter[str] = field(default_factory=Counter)
     writes: Writes = field(default_factory=Writes)
     left_out: int = 0
+    by_spark: dict[str, None] = field(default_factory=dict)
     _changing: RLock = field(default_factory=RLock)
 
     def add(
@@ -147,6 +149,11 @@ class WriteTotals:
         """
         with self._changing:
             self._add(outcome, parts, target, dataset)
+
+    @property
+    def account(self) -> Account:
+        """The account of the writes, without sources."""
+        return Account(writes=self.writes, by_spark=tuple(self.by_spark))
 
     def add_check(self, checked: Checked) -> None:
         """Add what a check of data quality found; a repeated evaluation replaces the earlier one."""

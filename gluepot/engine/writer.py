@@ -7,8 +7,8 @@ through `gluepot.engine.rehearsing_writer`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from gluepot.connectors.lake.tables import LakeTable
 
 log = get_logger(__name__)
+
+_MOST_ERROR_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,7 @@ class TableWriter:
         self.measures = WaitingMeasures()
         self._at_end: list[Callable[[], None]] = []
         self._suspicions: list[Suspicion] = []
+        self._failed: dict[str, str] = {}
         self._named: Counter[str] = Counter()
         self._purges_before: Mapping[str, int] = {}
         self._writes: Counter[tuple[str, str]] = Counter()
@@ -242,6 +245,7 @@ class TableWriter:
         READINGS.forget(self.scope)
         self._at_end.clear()
         self._suspicions.clear()
+        self._failed.clear()
         self._named.clear()
         self._purges_before = PURGED.by_table()
 
@@ -265,6 +269,11 @@ class TableWriter:
             self.keep_rejected(scope)
             self.judge_sources(scope)
         self.rejects.count(self.totals)
+        while self._failed:
+            target, error = self._failed.popitem()
+            hint = f"the bookmark or checkpoint moves past its records ({error})"
+            self._suspicions.append(Suspicion("write_failed", target, hint))
+            log.warning("write_failed", target=target, error=error, hint="the script caught the error and went on")
         for one in self._suspicions if is_strict else ():
             raise SuspiciousData(
                 f"{one.sentence}. The batch or run ends because of --strict, after its writes; without it, this is only"
@@ -330,7 +339,7 @@ class TableWriter:
             Exception: a task or publishing failed. Nothing of the write is visible, except for records that were sent
                 and documents that were put.
         """
-        with self.during():
+        with self.during(), self._noting_failure(_shown(target)):
             match target:
                 case FileTarget():
                     self._write_files(spark, pipeline, target, transformation_ctx)
@@ -340,6 +349,17 @@ class TableWriter:
                     self._write_documents(spark, pipeline, target, transformation_ctx)
                 case _:
                     self._write_records(spark, pipeline, target, transformation_ctx)
+
+    @contextmanager
+    def _noting_failure(self, target: str) -> Iterator[None]:
+        """Note that a write has failed; a later write to the target that succeeds makes up for it."""
+        try:
+            yield
+        except Exception as error:
+            lines = str(error).splitlines() or [""]
+            self._failed[target] = f"{type(error).__name__}: {lines[0]}"[:_MOST_ERROR_CHARS]
+            raise
+        self._failed.pop(target, None)
 
     def append(self, frame: DataFrame, table: LakeTable, options: Mapping[str, Any], transformation_ctx: str) -> None:
         """Append rows to a lake table. Rows of a batch that a table of Delta or Iceberg holds are not appended again.
@@ -358,9 +378,10 @@ class TableWriter:
             PermanentError: rows of an earlier attempt cannot be replaced.
             Exception: the Spark job failed. The table is unchanged.
         """
-        with self.during():
+        with self.during(), self._noting_failure(table.name):
             planned = self.next_write(table.name, transformation_ctx)
             self._append_rows(frame, table, options, planned, transformation_ctx)
+            self.totals.by_spark[table.name] = None
 
     def stage(self, write: RepeatedWrite, pipeline: Pipeline) -> execute.Staged:
         """Stage a pipeline, without publishing it, for the target to which an earlier batch wrote."""
@@ -557,6 +578,18 @@ class TableWriter:
 def _names(parts: Sequence[ManifestPart]) -> list[str]:
     """Return the names of the columns that were written."""
     return [name for part in parts if part.schema for name in pa.ipc.read_schema(pa.py_buffer(part.schema)).names]
+
+
+def _shown(target: FileTarget | JdbcWriteSettings | DocumentTarget | RecordSink) -> str:
+    match target:
+        case FileTarget():
+            return target.path
+        case JdbcWriteSettings():
+            return f"{target.endpoint.shown} {target.table}"
+        case DocumentTarget():
+            return target.store.place
+        case _:
+            return type(target).__name__
 
 
 def _refuse_suspicious(

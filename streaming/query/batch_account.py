@@ -24,4 +24,4 @@ def batch_account(stream: str, records: int, totals: WriteTotals, read: Mapping[
         rejected = min(rest, totals.rejected.total() - totals.writes.refused)
         sources[stream] = Reading(rest, rest - rejected - totals.left_out, rejected, totals.left_out)
     sources[stream] += Reading(totals.rows_aside, rejected=totals.rows_aside)
-    return Account(sources, totals.writes)
+    return Account(sources) + totals.account

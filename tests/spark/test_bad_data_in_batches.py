@@ -319,3 +319,34 @@ def test_a_source_that_the_script_does_not_use_is_named(job, read, said, tmp_pat
         run.commit()
 
         assert said().keys() & {"source_not_used"} == events
+
+
+@pytest.mark.parametrize("use", [
+    lambda frame, write: frame.union(frame).count(),
+    lambda frame, write: frame.repartition(3).count(),
+    lambda frame, write: write(frame.union(frame)),
+    lambda frame, write: write(frame.coalesce(1)),
+    lambda frame, write: frame.relationalize("root", "unused").select("root").count(),
+])  # fmt: skip
+def test_records_of_frames_that_were_spread_anew_are_kept_whether_they_are_written_or_not(
+    job, read, write, writers, tmp_path, use
+):
+    run = job()
+    use(read(put(tmp_path / "in", "a.json", MIXED), ctx="orders"), write)
+    run.commit()
+
+    files = [*(tmp_path / "out").rglob("*.rejects"), *(tmp_path / "state/rejects").rglob("*.rejects")]
+    assert kept(tmp_path).keys() == BROKEN.keys()
+    assert len({file.parent for file in files}) == 1
+
+
+def test_a_write_that_failed_is_named_if_the_script_goes_on(job, read, write, said, tmp_path):
+    run = job()
+    frame = read(put(tmp_path / "in", "a.json", MIXED), ctx="orders")
+    put(tmp_path, "file", "this is not a folder")
+    with pytest.raises(Exception, match="file"):
+        write(frame, path=str(tmp_path / "file"))
+    write(frame)
+    run.commit()
+
+    assert said()["write_failed"]["target"] == str(tmp_path / "file")

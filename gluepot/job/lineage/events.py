@@ -7,7 +7,7 @@ ends with the job: START with its first batch, RUNNING with every batch, as Open
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
@@ -124,7 +124,7 @@ def event(
             run=parent_run.Run(runId=above.id), job=parent_run.Job(namespace=above.namespace, name=above.name)
         )
     if account is not None:
-        run_facets["gluepot_records"] = RecordsRunFacet(**account.to_plain())
+        run_facets["gluepot_records"] = RecordsRunFacet(**replace(account, by_spark=()).to_plain())
     if error:
         run_facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(message=error, programmingLanguage="python")
     job_facets: dict[str, JobFacet] = {

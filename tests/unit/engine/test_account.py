@@ -101,3 +101,42 @@ def test_dead_letters_of_a_batch_are_rejected_records():
     account = batch_account("clicks", 20, WriteTotals(rows_aside=2), {"clicks": Reading(18, 18)})
 
     assert account.sources == {"clicks": Reading(20, 18, 2)}
+
+
+def test_tables_that_spark_appends_to_are_named_once_because_no_balance_has_their_rows():
+    totals = WriteTotals(by_spark={"glue_catalog.shop.orders": None})
+    both = batch_account("clicks", 2, totals, {}) + totals.account
+
+    assert Account.of_plain(both.to_plain()) == both
+    assert list(both.lines())[1:] == [
+        "glue_catalog.shop.orders: Spark has appended rows, which are not counted here; the table's snapshots have them."
+    ]
+
+
+def test_a_source_whose_rejected_records_no_reading_has_stored_must_be_read_again():
+    readings, calls = Readings(), []
+    orders = readings.named("run", "orders")
+    readings.keeps_nothing(orders, calls.append)
+    assert readings.unkept("run") == []
+
+    readings.in_driver(orders)(0, Reading(3, 1, 2))
+    assert readings.unkept("run") == [calls.append]
+    assert readings.unkept("batch/7") == []
+
+    readings.in_driver(orders)(0, Reading(3, 1, 2, kept=2))
+    assert readings.unkept("run") == []
+
+
+def test_a_bookmark_is_known_to_have_failed_or_to_be_unused():
+    readings = Readings()
+    sources = {name: readings.named("run", name) for name in ("failed", "mended", "unused", "counted")}
+    for name, source in sources.items():
+        readings.has_bookmark(source, name)
+    readings.ended(sources["failed"], is_whole=False)
+    readings.ended(sources["mended"], is_whole=True)
+    readings.ended(sources["mended"], is_whole=False)
+    readings.in_driver(sources["counted"])(0, Reading(1, 1))
+
+    assert (readings.failed("run"), readings.unused("run")) == (["failed"], ["unused"])
+    readings.forget("run")
+    assert (readings.failed("run"), readings.unused("run")) == ([], [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gluepot.connectors.values import ManifestPart, MissingFields, StagedFile
 from gluepot.engine.suspicion import Suspicion, suspicions
 
@@ -84,3 +86,14 @@ def test_a_task_reads_the_needed_columns_only_so_the_source_knows_the_near_name(
     assert suspicions(parts, [], [], lambda: ["id", "country"]) == [
         Suspicion("field_not_found", "contry", "Did you mean 'country'?")
     ]
+
+
+@pytest.mark.parametrize(("names", "hint"), [
+    (["id;country"], "check separator in format_options; the header has ';'"),
+    (["id\tcountry", "id\tcountry"], "check separator in format_options; the header has '\\t'"),
+    (['{"id": 1', '"country": "DE"}'], "the files look like JSON; check the format"),
+])  # fmt: skip
+def test_names_of_columns_that_come_from_a_wrong_separator_or_format(names, hint):
+    (found,) = suspicions([part()], names, [])
+    assert (found.event, found.of, found.hint) == ("header_not_understood", names[0], hint)
+    assert suspicions([part()], ["id;country", "price"], []) == suspicions([part()], ["id"], []) == []

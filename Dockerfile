@@ -3,6 +3,8 @@
 #   docker build -t gluepot .
 #   docker run --read-only -v "$PWD:/job:ro" -v clicks:/work gluepot run /job/job.py -- --JOB_NAME clicks --TempDir /work/temp
 #
+# A `--tmpfs /tmp` should be `/tmp:exec`, because Java unpacks Spark's codecs there; without it they go to /work/spark.
+#
 # For metrics outside of the container: -p 9400:9400 -e GLUEPOT_METRICS_HOST=0.0.0.0 -e GLUEPOT_METRICS_TOKEN=file:/run/secrets/ops
 #
 # `docker stop` waits 10 s unless told; give it (`-t`) as long as a batch takes, so that the running one is committed.
@@ -34,14 +36,16 @@ ENV GLUEPOT_HOME=/opt/gluepot/cache \
     UV_LINK_MODE=copy \
     UV_PROJECT_ENVIRONMENT=/opt/gluepot/venv \
     UV_PYTHON_DOWNLOADS=never
+# `docker build --build-arg EXTRAS="demo pii postgresql mysql redshift"`; postgresql is for state that machines share.
+ARG EXTRAS="demo pii postgresql"
 WORKDIR /src
 # The packages first: they change less often than our code.
 COPY pyproject.toml uv.lock ./
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv sync --frozen --no-dev --extra demo --extra pii --no-install-project
+    uv sync --frozen --no-dev $(printf -- "--extra %s " $EXTRAS) --no-install-project
 COPY . .
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv sync --frozen --no-dev --extra demo --extra pii --no-editable
+    uv sync --frozen --no-dev $(printf -- "--extra %s " $EXTRAS) --no-editable
 # Not in /src, where Python would find the checkout before the installed package.
 WORKDIR /opt/gluepot
 RUN venv/bin/python -m gluepot.servers.jars fetch kafka-broker

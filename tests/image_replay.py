@@ -38,6 +38,7 @@ class Replay:
         """Replay one stage, with an environment of its own."""
         self.env, self.folder = {}, self.root
         steps = {
+            "ARG": self._arg,
             "ENV": self._env,
             "WORKDIR": self._workdir,
             "COPY": self._copy,
@@ -56,6 +57,11 @@ class Replay:
         for name, value in instruction.pairs.items():
             moved = ":".join(str(self.inside(part)) if part.startswith("/") else part for part in value.split(":"))
             self.env[name] = string.Template(moved).substitute({**self.environ, **self.env})
+
+    def _arg(self, instruction: Instruction) -> None:
+        (word,) = instruction.words
+        name, _, default = word.partition("=")
+        self.env[name] = self.environ.get(name, default)
 
     def _workdir(self, instruction: Instruction) -> None:
         self.folder = self.inside(instruction.text)
@@ -113,3 +119,39 @@ def set_writable(folder: Path, *, writable: bool) -> None:
 def bound_by_permissions() -> list[str]:
     """Return what goes before a command so that file permissions count for it, also where the tests run as root."""
     return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+
+
+_MOUNT = """
+set -e
+options=$1 image=$2 folder=$PWD
+shift 2
+new=$(mktemp -d)
+mount -t tmpfs -o "$options" tmpfs "$new"
+case $image in /tmp/*)
+    mkdir -p "$new/${image#/tmp/}"
+    mount --bind "$image" "$new/${image#/tmp/}" ;;
+esac
+mount --move "$new" /tmp
+cd "$folder"
+exec "$@"
+"""
+
+
+def tmpfs_options(entry: str) -> str:
+    """Return the options with which Docker mounts an entry of `tmpfs`: its own defaults, then those of the entry."""
+    return ",".join(filter(None, ["rw,noexec,nosuid,nodev", entry.partition(":")[2]]))
+
+
+def with_tmpfs(options: str, image: Path) -> list[str]:
+    """Return what goes before a command so that it finds a file system in memory at /tmp, and the image where it was."""
+    own = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return ["unshare", "--mount", *own, "sh", "-c", _MOUNT, "sh", options, str(image)]
+
+
+def can_mount() -> bool:
+    """Return whether `with_tmpfs` works here."""
+    command = with_tmpfs("rw", Path("/nowhere"))
+    return (
+        shutil.which("unshare") is not None
+        and not subprocess.run([*command, "true"], check=False, capture_output=True).returncode
+    )

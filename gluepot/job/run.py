@@ -31,6 +31,7 @@ from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
 from gluepot.spark import early_jvm, fork_server
+from gluepot.spark.java_folder import may_execute
 from gluepot.spark.master import require_master
 from gluepot.spark.spark_env import prepare
 from gluepot.streaming.query import session
@@ -359,7 +360,8 @@ def _environment(
     if options.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(options.connections)
     os.environ.update(parameters.driver_env_vars)
-    forks = fork_server.is_possible(conf["spark.master"], os.environ)
+    # A program of ours stands for Python then.
+    forks = fork_server.is_possible(conf["spark.master"], os.environ) and may_execute(folder)
     if forks:
         os.environ["PYSPARK_PYTHON"] = str(fork_server.program(folder))
     try:

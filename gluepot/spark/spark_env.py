@@ -12,7 +12,7 @@ from collections.abc import Mapping, MutableMapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from gluepot.spark import class_archive
+from gluepot.spark import class_archive, java_folder
 from gluepot.spark.java import ensure_java
 
 _FOLDER = Path(__file__).parent / "spark_conf"
@@ -75,6 +75,7 @@ def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -
         options = f"{options} {_LOGGING}={shlex.quote(str(logging))}".strip()
     if not any(own in options for own in _OWN_COMPILATION):
         options = f"{options} {LATER_OPTIMISATION}".strip()
+    options = java_folder.with_folder(options, environ)
     environ["SPARK_SUBMIT_OPTS"] = class_archive.with_archive(options, class_archive.archive_path(java.version))
 
 

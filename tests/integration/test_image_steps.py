@@ -20,7 +20,15 @@ from gluepot.servers.jars import ensure
 from gluepot.spark.java import ensure_java
 from scripts.bootstrap import find_uv
 from tests.dockerfile import REPOSITORY, Stage, build_context, parse_dockerfile
-from tests.image_replay import Replay, bound_by_permissions, copy_files, set_writable
+from tests.image_replay import (
+    Replay,
+    bound_by_permissions,
+    can_mount,
+    copy_files,
+    set_writable,
+    tmpfs_options,
+    with_tmpfs,
+)
 
 SYSTEM_PATH = "/usr/bin:/bin"
 SCRIPT = """\
@@ -33,7 +41,9 @@ from pyspark.context import SparkContext
 args = getResolvedOptions(sys.argv, ["JOB_NAME", "output_path"])
 spark = GlueContext(SparkContext()).spark_session
 rows = spark.sparkContext.parallelize(range(5), 1).map(lambda n: (n * n,))
-spark.createDataFrame(rows, "n long").write.parquet(args["output_path"])
+frame = spark.createDataFrame(rows, "n long")
+frame.write.parquet(args["output_path"])  # snappy
+frame.write.parquet(args["output_path"] + "-zstd", compression="zstd")
 print("sum", spark.read.parquet(args["output_path"]).agg({"n": "sum"}).first()[0])
 """
 
@@ -47,10 +57,16 @@ class Image:
     runtime: Stage
     env: Mapping[str, str]
 
-    def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run a command in the image's working directory with nothing but the image's environment."""
+    def run(self, *command: str | Path, tmpfs: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command in the image's working directory with nothing but the image's environment.
+
+        Args:
+            command: the command.
+            tmpfs: an entry as in a file for compose; None for the machine's own /tmp.
+        """
+        mounted = [] if tmpfs is None else with_tmpfs(tmpfs_options(tmpfs), self.root)
         return subprocess.run(
-            [*bound_by_permissions(), *command],
+            [*mounted, *bound_by_permissions(), *command],
             cwd=self.root / self.runtime.last("WORKDIR").text.lstrip("/"),
             env=self.env,
             capture_output=True,
@@ -59,10 +75,10 @@ class Image:
             text=True,
         )
 
-    def gluepot(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    def gluepot(self, *arguments: str | Path, tmpfs: str | None = None) -> subprocess.CompletedProcess[str]:
         """Do what `docker run IMAGE arguments` does, but for tini."""
         entrypoint = self.runtime.last("ENTRYPOINT").words
-        return self.run(*entrypoint[entrypoint.index("--") + 1 :], *arguments)
+        return self.run(*entrypoint[entrypoint.index("--") + 1 :], *arguments, tmpfs=tmpfs)
 
     def python(self, code: str) -> str:
         ran = self.run("python", "-c", code)
@@ -187,11 +203,16 @@ def test_development_packages_are_left_out(image):
     assert found == "None None True"
 
 
-def test_a_job_runs_on_spark_and_writes_to_its_volume_alone(image):
+def test_a_ledger_in_postgresql_needs_nothing_else(image):
+    assert image.python("import psycopg; print(psycopg.pq.__impl__)") == "binary"
+
+
+@pytest.mark.skipif(not can_mount(), reason="unshare needs Linux, and root or user namespaces")
+def test_a_job_runs_on_spark_with_the_tmp_of_docker_and_writes_to_its_volume_alone(image):
     (image.root / "work/job.py").write_text(SCRIPT)
     table = image.root / "work/table"
     arguments = ["--JOB_NAME", "squares", "--output_path", table]
-    ran = image.gluepot("run", image.root / "work/job.py", "--master", "local[1]", "--", *arguments)
+    ran = image.gluepot("run", image.root / "work/job.py", "--master", "local[1]", "--", *arguments, tmpfs="/tmp")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == ["sum 30"]
     assert list(table.glob("*.parquet"))

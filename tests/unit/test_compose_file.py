@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from gluepot.job.options import RunOptions
 from gluepot.ops.access import checked_token
 from gluepot.service.server import DEFAULT_PORT
 from tests.exposed import exposed
+from tests.image_replay import tmpfs_options
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
@@ -68,10 +70,28 @@ def test_the_token_is_one_that_a_job_accepts():
     assert checked_token("0.0.0.0", f"file:{path}", {}) == path.read_text().strip()
 
 
-def test_the_job_is_started_with_options_that_it_has():
-    own = [token for token in SERVICES["job"]["command"] if token.startswith("--")]
+@pytest.mark.parametrize(("name", "service"), PAIRS)
+def test_libraries_that_java_unpacks_may_execute(name, service):
+    assert all("noexec" not in tmpfs_options(entry).split(",exec")[-1] for entry in service.get("tmpfs", []))
+
+
+def test_a_job_reads_the_stream_that_is_made_and_writes_to_the_bucket_that_is_made():
+    made, job = " ".join(SERVICES["aws"]["command"]), SERVICES["kinesis"]
+    given = dict(token[2:].split("=", 1) for token in job["command"] if token.startswith("--") and "=" in token)
+    assert f"create-stream --stream-name {given['stream_arn'].rpartition('/')[2]} " in made
+    assert f"create-bucket --bucket {given['output_path'].split('/')[2]})" in made
+    assert job["depends_on"]["aws"]["condition"] == "service_completed_successfully"
+    script = Path(job["command"][1])
+    asked = re.search(
+        r"getResolvedOptions\(sys.argv, (\[.*?\])\)", (DEPLOY.parent / "examples" / script.name).read_text()
+    )
+    assert set(json.loads(asked[1])) == given.keys()
+
+
+@pytest.mark.parametrize("name", ["job", "kinesis"])
+def test_the_jobs_are_started_with_options_that_they_have(name):
+    own = [token for token in SERVICES[name]["command"] if token.startswith("--")]
     given = {token[2:].partition("=")[0].replace("-", "_") for token in own[: own.index("--")]}
-    assert given
     assert given <= set(RunOptions.__slots__)
 
 

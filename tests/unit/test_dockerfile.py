@@ -75,6 +75,16 @@ def test_no_volume_is_written_to_after_it_is_declared():
     assert not {"COPY", "RUN", "ADD"} & set(after)
 
 
+def test_extras_are_an_argument_and_those_for_shared_state_are_its_default():
+    (argument,) = [one for one in STAGES["build"].all("ARG") if one.text.startswith("EXTRAS=")]
+    chosen = argument.words[0].partition("=")[2].split()
+    assert "postgresql" in chosen
+    assert set(chosen) <= set(PROJECT["optional-dependencies"])
+    syncs = [run.text for run in STAGES["build"].all("RUN") if "uv sync" in run.text]
+    assert len(syncs) == 2
+    assert all('$(printf -- "--extra %s " $EXTRAS)' in text for text in syncs)
+
+
 def test_archives_of_the_broker_are_fetched_into_the_image():
     assert any(run.words[-2:] == ["fetch", "kafka-broker"] for run in STAGES["build"].all("RUN"))
 

@@ -40,6 +40,7 @@ KINDS = {
 """For each class of errors its exit code and what to do. `gluepot/core/errors.py` says how they belong together."""
 
 _OTHERS = {
+    "SuspiciousData": "PermanentError",
     "NotInCatalog": "ConfigError",
     "DifferentEnds": "ConfigError",
     "DqdlError": "ConfigError",

@@ -159,7 +159,7 @@ class Bookmarks:
                 log.warning("bookmark_not_moved", job=self.run.job.name, ctx=name, hint=hint)
         for name in READINGS.unused(self.scope):
             if name in self._changes:
-                hint = "the script used no record of this source; its bookmark moves on, as on Glue"
+                hint = "the script used no record of this source, and its bookmark moves past them"
                 log.warning("source_not_used", job=self.run.job.name, ctx=name, hint=hint)
 
     def abandon(self, reason: str) -> None:

@@ -49,8 +49,8 @@ class RunOptions:
             on become dead letters and the stream goes on.
         on_malformed: how to treat records that cannot be read as rows: keep (store and count them), fail (end the job),
             drop (only count them).
-        strict: fail a write to files, before it is published, if a mapped field is in no record, most records are
-            rejected, or all rows are in the default partition.
+        strict: fail if data looks like a mistake in the script, such as a mapped field without values, most records
+            rejected, or all rows in the default partition. A write to files is not published then.
         after: begin when this job has committed something that the last run of this one has not seen; both have
             bookmarks in one ledger. May be repeated.
         after_secs: how long to wait for that.

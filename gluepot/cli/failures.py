@@ -35,6 +35,10 @@ _STRICT = re.compile(
     r"|CANNOT_PARSE_TIMESTAMP)[.\]]"
 )
 # What Spark says when it has to read an entry of the Data Catalog that no reader of Spark's is for.
+# A column that is asked of a stream whose only one is the text of its records (docs/glue 3.5).
+_NOT_INFERRED = re.compile(
+    r"UNRESOLVED_COLUMN.*? with name `(?P<name>[^`]+)`.*?(?P<one>\$\w+\$data_infer_schema\$[_.]temporary\$)", re.DOTALL
+)
 _NOT_FOR_SQL = re.compile(
     r"No plan for HiveTableRelation \[(?:`spark_catalog`\.)?`(?P<database>.*?)`\.`(?P<table>.*?)`,"
 )
@@ -80,6 +84,12 @@ def with_hint(sentence: str, text: str) -> str:
             f"Spark SQL cannot read {name}, because the entry stands for a stream, a table of a database, or a table of"
             " Iceberg. Read it with create_dynamic_frame.from_catalog, or name a table of Iceberg by its own catalog:"
             f" glue_catalog.{name}."
+        )
+    if asked := _NOT_INFERRED.search(text):
+        return (
+            f"The stream has no column {asked['name']}, because with inferSchema its only column is {asked['one']}, the"
+            f" text of a record. Name that column instead, as in F.from_json(F.col({asked['one']!r}), schema), or call"
+            " DynamicFrame.fromDF for the fields as columns."
         )
     if not _STRICT.search(text):
         return sentence

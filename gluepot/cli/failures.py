@@ -34,6 +34,10 @@ _STRICT = re.compile(
     r"\[(?:CAST_INVALID_INPUT|CAST_OVERFLOW|DIVIDE_BY_ZERO|ARITHMETIC_OVERFLOW|INVALID_ARRAY_INDEX"
     r"|CANNOT_PARSE_TIMESTAMP)[.\]]"
 )
+# A column that is asked of a stream whose only one is the text of its records (docs/glue 3.5).
+_NOT_INFERRED = re.compile(
+    r"UNRESOLVED_COLUMN.*? with name `(?P<name>[^`]+)`.*?(?P<one>\$\w+\$data_infer_schema\$[_.]temporary\$)", re.DOTALL
+)
 # What Spark says when it has to read an entry of the Data Catalog that no reader of Spark's is for.
 _NOT_FOR_SQL = re.compile(
     r"No plan for HiveTableRelation \[(?:`spark_catalog`\.)?`(?P<database>.*?)`\.`(?P<table>.*?)`,"
@@ -92,6 +96,12 @@ def with_hint(sentence: str, text: str) -> str:
         return (
             f"{sentence}\nTo read {column} from the records of a stream, add"
             f' "addRecordColumns": "{column}" to its options.'
+        )
+    if asked := _NOT_INFERRED.search(text):
+        return (
+            f"The stream has no column {asked['name']}, because with inferSchema its only column is {asked['one']}, the"
+            f" text of a record. Name that column instead, as in F.from_json(F.col({asked['one']!r}), schema), or call"
+            " DynamicFrame.fromDF for the fields as columns."
         )
     if not _STRICT.search(text):
         return sentence

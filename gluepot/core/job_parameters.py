@@ -45,7 +45,7 @@ MEANINGLESS = {
 }
 """Parameters that have no effect outside AWS, each with the reason."""
 
-LACKING = frozenset(name for name, reason in MEANINGLESS.items() if reason is _NO_ARCHIVE)
+LACKING = frozenset({OPTIONS, *(name for name, reason in MEANINGLESS.items() if reason is _NO_ARCHIVE)})
 """Those of them without which a script may fail."""
 
 # Their values begin with dashes themselves.
@@ -189,9 +189,15 @@ class JobParameters:
             executor_cores=_executor_cores(last.get("executor-cores")),
             driver_env_vars=_env_vars(last.get("customer-driver-env-vars", "")),
             executor_env_vars=_env_vars(last.get("customer-executor-env-vars", "")),
-            ignored=tuple(Ignored(name, MEANINGLESS[name]) for name in last if name in MEANINGLESS),
+            ignored=tuple(_ignored(last)),
             misspelled=tuple((name, meant) for name in last if (meant := _meant(name)) is not None),
         )
+
+
+def _ignored(given: Mapping[str, str]) -> Iterator[Ignored]:
+    yield from (Ignored(name, MEANINGLESS[name]) for name in given if name in MEANINGLESS)
+    if given.get(OPTIONS) and not given.get(MODULES):
+        yield Ignored(OPTIONS, f"there is no --{MODULES}")
 
 
 def is_on(value: object) -> bool:

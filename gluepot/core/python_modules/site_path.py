@@ -78,8 +78,7 @@ def on_path(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        for entry in added:
-            sys.path.remove(entry)
+        sys.path[:] = [entry for entry in sys.path if entry not in added]  # the script may have changed it
 
 
 def other_versions(

@@ -32,6 +32,7 @@ from gluepot.service.console.values import (
 from gluepot.service.decisions.definitions import is_crawl
 from gluepot.service.decisions.prices import dpu_secs, usd_on_glue
 from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, effective_arguments, first_id
+from gluepot.service.decisions.workflows import warning_about
 from gluepot.service.errors import MISSING, ServiceError
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.operations.runs import log_group, run_of
@@ -272,6 +273,7 @@ def workflow(reader: Reader, query: Query) -> Page:
         "properties": sorted(mask(found.get("DefaultRunProperties", {})).items()),
         "drawing": drawing(found["Graph"], of_run=False),
         "triggers": [trigger_row(one) for one in parts],
+        "warning": warning_about(parts),
         "runs": rows,
         "more": more("workflow", listed, query, name=name),
     }

@@ -30,6 +30,7 @@ from gluepot.service.decisions.triggers import (
     to_fire,
     triggered,
     triggered_crawl,
+    would_fire,
 )
 from gluepot.service.decisions.workflows import (
     Status,
@@ -42,6 +43,7 @@ from gluepot.service.decisions.workflows import (
     node_of,
     over,
     resumption,
+    warning_about,
 )
 from gluepot.service.errors import ServiceError, invalid, not_found
 from gluepot.service.events.batches import Batch, Waiting, batch_of, properties_of
@@ -176,6 +178,10 @@ def follow(changes: Changes, ended: Run, origin: Origin, now_ms: int) -> None:
             log.info("trigger_fired", trigger=trigger.name)
             by = FiredBy(trigger.name, ended.chain, ended.workflow, predecessors)
             _start_actions(changes, trigger.actions, by, now_ms)
+    for trigger in would_fire(triggers, ended, runs):
+        log.warning(
+            "trigger_inactive", trigger=trigger.name, workflow=trigger.workflow, hint="call StartTrigger for it"
+        )
 
 
 def start_workflow_run(changes: Changes, name: str, properties: Mapping[str, str], now_ms: int) -> WorkflowRun:
@@ -305,6 +311,8 @@ def _check_limit(changes: Changes, workflow: Workflow) -> None:
 
 def _begin(changes: Changes, run: WorkflowRun, first: Trigger, now_ms: int) -> None:
     changes.workflows.add_run(run)
+    if warning := warning_about(run.triggers):
+        log.warning("workflow_triggers_inactive", workflow=run.workflow, run=run.id, warning=warning)
     changes.triggers.note_firing(first.name, run.id, now_ms)
     _start_actions(changes, first.actions, FiredBy(first.name, run.id, run.workflow), now_ms)
 

@@ -228,6 +228,19 @@ def to_fire(triggers: Iterable[Trigger], ended: Run, runs: Iterable[Run]) -> lis
     ]
 
 
+def never_started(triggers: Iterable[Trigger]) -> list[Trigger]:
+    """Return the conditional triggers that nobody has started since they were created, so that they start nothing."""
+    return [one for one in triggers if one.type == CONDITIONAL and one.state is TriggerState.CREATED]
+
+
+def would_fire(triggers: Iterable[Trigger], ended: Run, runs: Iterable[Run]) -> list[Trigger]:
+    """Return the triggers that were never started and that the end of a run would fire otherwise; see `to_fire`."""
+    if not (inactive := never_started(triggers)):
+        return []
+    active = [replace(one, state=TriggerState.ACTIVATED) for one in inactive]
+    return [trigger for trigger, _ in to_fire(active, ended, runs)]
+
+
 def _that_met(trigger: Trigger, final: Iterable[Run]) -> list[Run]:
     wanted = set(map(_waited_for, trigger.conditions))
     return [run for run in final if _reached(run) in wanted]

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from gluepot.service.decisions.states import ACTIVE, Run, State, crawler_of, subject_of
-from gluepot.service.decisions.triggers import CONDITIONAL, Trigger
+from gluepot.service.decisions.triggers import CONDITIONAL, Trigger, never_started
 from gluepot.service.errors import ServiceError, invalid
 
 JOB, CRAWLER, TRIGGER = "JOB", "CRAWLER", "TRIGGER"
@@ -115,6 +115,17 @@ def check_workflow(given: Mapping[str, Any]) -> None:
 def first_trigger(triggers: Iterable[Trigger]) -> Trigger | None:
     """Return the trigger that begins a run; None if the workflow has none."""
     return next((one for one in triggers if one.type != CONDITIONAL), None)
+
+
+def warning_about(triggers: Iterable[Trigger]) -> str:
+    """Return a sentence about the conditional triggers that were never started; empty if there are none."""
+    names = [one.name for one in never_started(triggers)]
+    if not names:
+        return ""
+    if len(names) == 1:
+        return f"The conditional trigger {names[0]} was never started, so it starts nothing; call StartTrigger for it."
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"The conditional triggers {listed} were never started, so they start nothing; call StartTrigger for them."
 
 
 def full(workflow: Workflow, unfinished: int) -> bool:

@@ -13,7 +13,7 @@ from gluepot.service.controllers import firing
 from gluepot.service.decisions.definitions import is_crawl
 from gluepot.service.decisions.states import Run
 from gluepot.service.decisions.triggers import Trigger
-from gluepot.service.decisions.workflows import Workflow, WorkflowRun, check_workflow, graph, statistics
+from gluepot.service.decisions.workflows import Workflow, WorkflowRun, check_workflow, graph, statistics, warning_about
 from gluepot.service.errors import not_found, taken
 from gluepot.service.operations import runs as job_runs
 from gluepot.service.operations import triggers
@@ -192,7 +192,7 @@ def _run_answer(service: Service, changes: Changes, run: WorkflowRun, request: M
         answer["Graph"] = _graph(run.workflow, run.triggers, of_jobs, service.now_ms())
     optional = {
         "PreviousRunId": run.previous_id,
-        "ErrorMessage": run.error,
+        "ErrorMessage": run.error or warning_about(run.triggers),
         "StartingEventBatchCondition": dict(run.event_condition),
     }
     return answer | {name: value for name, value in optional.items() if value}

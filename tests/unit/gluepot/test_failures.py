@@ -96,6 +96,16 @@ def test_a_column_of_a_streams_records_that_is_not_there_comes_with_the_option_t
     assert with_hint("AnalysisException", text.replace("`topic`", "`total`")) == "AnalysisException"
 
 
+def test_a_column_that_an_inferred_stream_lacks_is_told_with_the_one_it_has():
+    text = (
+        "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `data` cannot be"
+        " resolved. Did you mean one of the following? [`$json$data_infer_schema$_temporary$`]. SQLSTATE: 42703;"
+    )
+    told_now = with_hint("AnalysisException", text)
+    assert told_now.startswith("The stream has no column data, because with inferSchema its only column is $json$data_")
+    assert "F.from_json(F.col('$json$data_infer_schema$_temporary$'), schema)" in told_now
+
+
 def test_a_call_into_a_jvm_that_has_ended_says_so():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.core.errors import ConfigError
-from gluepot.core.job_parameters import MEANINGLESS, JobParameters
+from gluepot.core.job_parameters import LACKING, MEANINGLESS, JobParameters
 
 
 def parse(*arguments, **more):
@@ -209,3 +209,19 @@ def test_a_flag_without_a_value_is_on(flag, name, value, is_on):
 @pytest.mark.parametrize(("value", "path"), [((), ""), (("true",), ""), (("false",), None)])
 def test_the_spark_ui_is_on_without_a_value_too(value, path):
     assert JobParameters.parse(["job.py", "--enable-spark-ui", *value]).spark_event_logs_path == path
+
+
+def test_modules_and_options_of_pip_are_read_and_options_may_begin_with_dashes():
+    given = parse(
+        "--additional-python-modules", "a==1,s3://b/c.whl", "--python-modules-installer-option",
+        "--no-index --find-links=/wheels", "--own", "x",
+    )  # fmt: skip
+    assert given.python_modules.modules == ("a==1", "s3://b/c.whl")
+    assert given.python_modules.options == ("--no-index", "--find-links=/wheels")
+    assert (given.ignored, given.misspelled) == ((), ())
+
+
+def test_modules_that_are_not_brought_are_told():
+    for name, value in [("python-virtual-env", "s3://b/v.tar.gz"), ("python-modules-installer-option", "--upgrade")]:
+        (ignored,) = parse(f"--{name}", value).ignored
+        assert ignored.name in LACKING

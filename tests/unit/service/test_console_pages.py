@@ -497,6 +497,21 @@ def test_triggers_are_started_stopped_and_fired(scene):
     assert len(scene.world.runs("check")) == 1
 
 
+def test_a_workflow_shows_triggers_that_were_never_started(scene):
+    scene.define_workflow()
+    assert "never started" not in entered(scene).get(url("workflow", name=WORKFLOW)).text
+    condition = {"LogicalOperator": "EQUALS", "JobName": "check", "State": "SUCCEEDED"}
+    scene.world.call(
+        "CreateTrigger",
+        Name="later",
+        Type="CONDITIONAL",
+        WorkflowName=WORKFLOW,
+        Predicate={"Conditions": [condition]},
+        Actions=[{"JobName": "publish"}],
+    )
+    assert "The conditional trigger later was never started" in entered(scene).get(url("workflow", name=WORKFLOW)).text
+
+
 def test_a_workflow_is_run_and_stopped(scene):
     scene.define_workflow()
     client = entered(scene)

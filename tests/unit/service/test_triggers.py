@@ -46,8 +46,7 @@ def when(world, name, conditions, *jobs, logical="AND", **more):
             ],
         },
         Actions=[{"JobName": job} for job in jobs],
-        StartOnCreation=True,
-        **more,
+        **{"StartOnCreation": True, **more},
     )
 
 

@@ -1,14 +1,22 @@
 """Workflows in simulated time, and the functions that decide about them."""
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.service.decisions.triggers import Trigger, TriggerState
-from gluepot.service.decisions.workflows import downstream, graph, node_id
+from gluepot.service.decisions.workflows import downstream, graph, node_id, warning_about
 from tests.unit.service.test_triggers import on_demand, on_schedule, refused, when
 
 MINUTES = 60.0
+
+
+@pytest.fixture
+def log_lines():
+    """The lines of the log, by their event."""
+    with structlog.testing.capture_logs() as lines:
+        yield lambda event: [line for line in lines if line["event"] == event]
 
 
 @pytest.fixture
@@ -334,3 +342,43 @@ def test_each_edge_of_a_graph_leads_from_a_node_to_another(triggers):
     for edge in found["Edges"]:
         assert {edge["SourceId"], edge["DestinationId"]} <= set(ids)
         assert edge["SourceId"] != edge["DestinationId"]
+
+
+NEVER_STARTED = "The conditional trigger later was never started, so it starts nothing; call StartTrigger for it."
+
+
+def test_a_conditional_trigger_that_was_never_started_is_named_in_the_run_and_in_the_log(nightly, log_lines):
+    when(nightly, "later", {"report": "SUCCEEDED"}, "count", WorkflowName="nightly", StartOnCreation=False)
+    run_id = start(nightly)
+    assert (shown(nightly, run_id)["Status"], shown(nightly, run_id)["ErrorMessage"]) == ("RUNNING", NEVER_STARTED)
+    for job in ("extract", "load", "count", "report"):
+        nightly.end(job)
+    last = nightly.call("GetWorkflow", Name="nightly")["Workflow"]["LastRun"]
+    assert (last["Status"], last["ErrorMessage"]) == ("COMPLETED", NEVER_STARTED)
+    assert [line["warning"] for line in log_lines("workflow_triggers_inactive")] == [NEVER_STARTED]
+    assert [line["trigger"] for line in log_lines("trigger_inactive")] == ["later"]
+    nightly.call("StartTrigger", Name="later")
+    assert "ErrorMessage" not in shown(nightly, start(nightly))
+
+
+def test_a_trigger_that_a_person_has_stopped_is_no_oversight(nightly):
+    nightly.call("StopTrigger", Name="last")
+    assert "ErrorMessage" not in shown(nightly, start(nightly))
+
+
+def test_the_end_of_a_chain_outside_of_a_workflow_is_in_the_log(world, log_lines):
+    for name in ("first", "second", "third"):
+        world.job(name)
+    on_demand(world, "begin", "first")
+    when(world, "next", {"first": "SUCCEEDED"}, "second", StartOnCreation=False)
+    when(world, "other", {"third": "SUCCEEDED"}, "second", StartOnCreation=False)
+    world.call("StartTrigger", Name="begin")
+    world.steps()
+    world.end("first")
+    assert [line["trigger"] for line in log_lines("trigger_inactive")] == ["next"]
+
+
+def test_several_triggers_are_one_sentence():
+    triggers = [Trigger(name, "w", TriggerState.CREATED, {"Type": "CONDITIONAL"}, 0, 0) for name in "abc"]
+    assert warning_about(triggers).startswith("The conditional triggers a, b and c were never started")
+    assert warning_about([]) == ""

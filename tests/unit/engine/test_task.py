@@ -8,7 +8,7 @@ from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
-from gluepot.core.errors import DataLoss, PermanentError
+from gluepot.core.errors import ConfigError, DataLoss, PermanentError
 from gluepot.core.on_malformed import OnMalformed
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
@@ -218,3 +218,11 @@ def test_a_stream_learns_from_the_documents_of_its_own_batch_only(column, sticky
     list(frame_chunks([pa.RecordBatch.from_pydict({"j": ['{"a": 1}']})], column, tally, sticky))
 
     assert (tally.source_schema and tally.source_schema.names) == learned
+
+
+@pytest.mark.parametrize("field", ["topic", "Topic"])
+def test_a_field_never_takes_the_place_of_a_column_that_the_script_asked_for(field):
+    batch = pa.RecordBatch.from_pydict({"j": [f'{{"{field}": 1}}'], "topic": ["clicks"]})
+
+    with pytest.raises(ConfigError, match=r"addRecordColumns adds a column 'topic'"):
+        list(frame_chunks([batch], "j", Tally(), None, ("topic",)))

@@ -29,6 +29,7 @@ def by_rows(job, data_frame):
 
 
 WAYS = [fast, by_rows]
+LONG = pytest.mark.long
 
 
 @pytest.fixture
@@ -78,7 +79,10 @@ def test_rows_are_routed_by_topic_in_filters_and_in_sql(two, job):
     assert seen == {"sql": 2, "filtered": [1], "all": 4}
 
 
-@pytest.mark.parametrize(("kind", "way"), [("json", by_rows), ("csv", fast), ("avro", by_rows), ("avro", fast)])
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [pytest.param("json", by_rows, marks=LONG), ("csv", fast), pytest.param("avro", by_rows, marks=LONG)],
+)
 def test_declared_columns_have_the_columns_of_the_record_beside_them(new_topic, job, kind, way):
     topic = new_topic(partitions=1)
     datum = BytesIO()
@@ -92,7 +96,7 @@ def test_declared_columns_have_the_columns_of_the_record_beside_them(new_topic, 
     assert job.rows("id, topic, k") == [(7, topic.name, b"0")]
 
 
-@pytest.mark.parametrize("subscription", ["subscribePattern", "assign"])
+@pytest.mark.parametrize("subscription", [pytest.param("subscribePattern", marks=LONG), "assign"])
 def test_a_pattern_and_assigned_partitions_have_them_too(two, job, subscription):
     names = [topic.name for topic in two]
     text = "|".join(names) if subscription == "subscribePattern" else json.dumps({name: [0] for name in names})
@@ -103,7 +107,7 @@ def test_a_pattern_and_assigned_partitions_have_them_too(two, job, subscription)
     assert job.rows("id, source") == [(0, names[0]), (1, names[1])]
 
 
-@pytest.mark.parametrize(("way", "field"), [(by_rows, "topic"), (fast, "Topic")])
+@pytest.mark.parametrize(("way", "field"), [(by_rows, "topic"), pytest.param(fast, "Topic", marks=LONG)])
 def test_a_field_of_a_record_never_takes_the_place_of_the_column(topic, job, way, field):
     topic.send_json({"id": 1, field: "from the payload"})
     options = topic.options(addRecordColumns="topic")
@@ -127,6 +131,7 @@ def test_names_that_the_frame_has_are_refused_before_data_flows(topic, job):
             job.drain(topic.options(**options))
 
 
+@LONG
 def test_counted_records_keep_the_columns(topic, job):
     topic.send_json(*({"id": n} for n in range(30)), partition=1)
 
@@ -157,15 +162,11 @@ def test_dead_letters_go_back_to_the_topics_from_which_they_came(two, job, capsy
     assert sorted(said) == sorted(f"1 dead letters sent to {one.name}; 0 were there already." for one in two)
 
 
-@pytest.mark.parametrize("way", ["fast", "rows"])
-def test_records_of_kinesis_know_their_stream(kinesis_stream, job, way):
+def test_records_of_kinesis_know_their_stream(kinesis_stream, job):
     kinesis_stream.send(b'{"id": 1}', b'{"id": 2}', keys=["a", "b"])
     columns = "streamName, partitionKey, sequenceNumber, approximateArrivalTimestamp AS arrived"
 
-    def copy(data_frame, batch_id):
-        job.copy(data_frame if way == "fast" else data_frame.filter("streamName IS NOT NULL"), batch_id)
-
-    job.drain(kinesis_stream.options(addRecordColumns=columns), copy, connection_type="kinesis")
+    job.drain(kinesis_stream.options(addRecordColumns=columns), connection_type="kinesis")
 
     sent = [
         (kinesis_stream.name, one["PartitionKey"], one["SequenceNumber"], arrived_ms(one))
@@ -174,6 +175,7 @@ def test_records_of_kinesis_know_their_stream(kinesis_stream, job, way):
     assert job.rows("streamName, partitionKey, sequenceNumber, epoch_ms(arrived)") == sorted(sent, key=repr)
 
 
+@LONG
 def test_streams_of_kinesis_that_are_united_tell_their_rows_apart(new_kinesis_stream, job):
     streams = [new_kinesis_stream(shards=1) for _ in range(2)]
     for number, stream in enumerate(streams):

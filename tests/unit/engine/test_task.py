@@ -8,7 +8,7 @@ from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
-from gluepot.core.errors import DataLoss, PermanentError
+from gluepot.core.errors import ConfigError, DataLoss, PermanentError
 from gluepot.core.on_malformed import OnMalformed
 from gluepot.engine.account import Reading
 from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
@@ -262,3 +262,11 @@ def test_each_step_asks_for_fields_of_its_own():
     )
 
     assert tally.missing.wanted == {"x", "id"}
+
+
+@pytest.mark.parametrize("field", ["topic", "Topic"])
+def test_a_field_never_takes_the_place_of_a_column_that_the_script_asked_for(field):
+    batch = pa.RecordBatch.from_pydict({"j": [f'{{"{field}": 1}}'], "topic": ["clicks"]})
+
+    with pytest.raises(ConfigError, match=r"addRecordColumns adds a column 'topic'"):
+        list(frame_chunks([batch], "j", Tally(), None, ("topic",)))

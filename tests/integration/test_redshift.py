@@ -524,6 +524,8 @@ def test_a_bookmark_remembers_the_rows_that_were_read(orders):
     assert run() == []
     filled(orders, 3)
     assert run() == [3]
+    some = orders.read("", pushDownPredicate="id = 0 OR name = 'n1' -- odd", jobBookmarkKeys=["id"])
+    assert sorted(row["id"] for row in some.toDF().collect()) == [1, 3]
 
 
 def test_a_table_that_is_not_there_and_a_query_that_is_wrong_are_refused(orders):

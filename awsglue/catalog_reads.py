@@ -17,11 +17,14 @@ from gluepot.catalog.formats import table_format
 from gluepot.catalog.streams import is_stream, stream_read
 from gluepot.catalog.values import Table
 from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
 from gluepot.core.option_values import flag
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
     from awsglue.dynamicframe import DynamicFrame
+
+log = get_logger(__name__)
 
 SPARK_SOURCE, CATALOG_SCHEMA = "useSparkDataSource", "useCatalogSchema"
 TEMP_DIR = "redshiftTmpDir"
@@ -49,6 +52,9 @@ def dynamic_frame(
         return context.create_dynamic_frame_from_options(read.kind, read.options, transformation_ctx=ctx)
     if is_of_database(table):
         of_database = database_read(table, options)
+        if predicate:  # in AWS Glue it selects partitions of S3
+            hint = "for a table of a database give pushDownPredicate in additional_options"
+            log.warning("option_without_effect", option="push_down_predicate", table=table.title, hint=hint)
         return context.create_dynamic_frame_from_options(of_database.kind, of_database.options, transformation_ctx=ctx)
     of_files = {name: value for name, value in options.items() if name != TEMP_DIR}
     pipeline = table_frame(context.spark_session, current_catalog(), table, of_files, predicate, ctx)

@@ -30,6 +30,8 @@ def test_a_driver_that_the_script_brings_reads_what_is_new(orders):
     orders.sql("INSERT INTO orders VALUES ('2026-01-02', 3, NULL, 'c')")
     assert orders.run(**options) == [3]
     assert orders.run(**options) == []
+    some = orders.read("", **of_java(orders), pushDownPredicate="id = 1 OR name = 'c' -- two", hashfield="id")
+    assert sorted(row["id"] for row in some.toDF().collect()) == [1, 3]
 
 
 @pytest.mark.parametrize(("keys", "overlap"), [("at", "1 hour"), ("id", "10")])

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import boto3
 import pytest
+import structlog
 from pyspark.sql import Row
 from pyspark.sql.types import DecimalType, LongType, StringType, StructField, StructType
 
@@ -495,6 +496,16 @@ def test_a_table_of_the_catalog_is_read_and_written_through_its_connection(order
     frame = orders.glue_context.create_dynamic_frame.from_catalog(
         database="shop", table_name="orders", redshift_tmp_dir=orders.folder, transformation_ctx="source0"
     )
+    with structlog.testing.capture_logs() as lines:
+        one = orders.glue_context.create_dynamic_frame.from_catalog(
+            database="shop",
+            table_name="orders",
+            redshift_tmp_dir=orders.folder,
+            push_down_predicate="id = 1",
+            additional_options={"pushDownPredicate": "id = 2", "hashfield": "name", "hashpartitions": "2"},
+        )
+    assert "push_down_predicate" in {line.get("option") for line in lines if line["log_level"] == "warning"}
+    assert [row["id"] for row in one.toDF().collect()] == [2]
     orders.glue_context.write_dynamic_frame.from_options(
         frame,
         "redshift",
@@ -524,6 +535,8 @@ def test_a_bookmark_remembers_the_rows_that_were_read(orders):
     assert run() == []
     filled(orders, 3)
     assert run() == [3]
+    some = orders.read("", pushDownPredicate="id = 0 OR name = 'n1' -- odd", jobBookmarkKeys=["id"])
+    assert sorted(row["id"] for row in some.toDF().collect()) == [1, 3]
 
 
 def test_a_table_that_is_not_there_and_a_query_that_is_wrong_are_refused(orders):

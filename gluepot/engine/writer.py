@@ -243,6 +243,7 @@ class TableWriter:
         self.measures.clear()
         self.rejects.begin_attempt()
         READINGS.forget(self.scope)
+        NOTES.take(self.scope)
         self._at_end.clear()
         self._suspicions.clear()
         self._failed.clear()

@@ -135,9 +135,8 @@ class ReadAhead:
             return self._shards, found
 
     def has_failed(self) -> bool:
-        """Tell whether `ahead` raises."""
-        with self._changed:
-            return self._error is not None
+        """Tell whether `ahead` raises. It needs no lock, and planners ask often."""
+        return self._error is not None
 
     def entries(self) -> int:
         """Return how often a shard that has answered was entered by its name alone (see `Cursor.entered_by_name`)."""

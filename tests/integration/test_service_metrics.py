@@ -193,4 +193,4 @@ def test_an_older_boto3_which_sends_forms_reads_metrics(serving, run_id, tmp_pat
     with pytest.raises(metrics.exceptions.InvalidParameterValueException):
         metrics.put_metric_data(Namespace="AWS/Shop", MetricData=[{"MetricName": "orders", "Value": 1}])
     with pytest.raises(ClientError, match=r"InvalidAction.*docs/service.md lists what it has"):
-        metrics.describe_alarms()
+        metrics.list_dashboards()

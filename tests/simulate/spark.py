@@ -63,6 +63,7 @@ class Session:
     def __init__(self, world: World) -> None:
         self.world = world
         self.sparkContext = Context()
+        self.streams = SimpleNamespace(active=())
         self.conf = SimpleNamespace(getAll={}, get=lambda _, default=None: default)
 
 
@@ -98,6 +99,9 @@ class Writer:
 
     def trigger(self, *, processingTime: str) -> Writer:
         self._window_secs = int(processingTime.split(maxsplit=1)[0]) / 1000
+        return self
+
+    def queryName(self, _: str) -> Writer:  # noqa: N802
         return self
 
     def option(self, _: str, checkpoint: str) -> Writer:

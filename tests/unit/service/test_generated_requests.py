@@ -34,7 +34,15 @@ WORDS = (
 # What the model does not list for an operation, but every operation may answer.
 ALWAYS = {"ValidationException", "InvalidInputException", "EntityNotFoundException", "AccessDeniedException"}
 # CloudWatch names its errors by the codes of an older protocol.
-OF_CLOUDWATCH = {"ValidationError", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter"}
+OF_CLOUDWATCH = {
+    "InvalidFormat",
+    "LimitExceeded",
+    "ResourceNotFound",
+    "ValidationError",
+    "InvalidParameterValue",
+    "InvalidParameterCombination",
+    "MissingParameter",
+}
 
 
 class Generator:

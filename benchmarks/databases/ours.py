@@ -16,19 +16,9 @@ from pyspark.context import SparkContext
 
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
+from benchmarks.jdbc_write.__main__ import COLUMNS
 from benchmarks.side import Drain, serve
 from gluepot.servers import jars
-
-COLUMNS = (
-    "id",
-    "cast(id * 7919 % 100003 AS int) AS customer",
-    "element_at(array('new', 'paid', 'sent', 'back'), cast(id % 4 + 1 AS int)) AS status",
-    "concat(md5(cast(id AS string)), '@example.org') AS email",
-    "cast(id % 100000 / 7.0 AS decimal(12, 2)) AS amount",
-    "timestamp_seconds(1767225600 + id) AS created",
-    "id / 7.0D AS ratio",
-    "if(id % 5 = 0, repeat('note ', 8), NULL) AS note",
-)
 
 
 def main(folder: str, rows: str, postgresql: str, mariadb: str) -> None:

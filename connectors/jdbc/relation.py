@@ -14,6 +14,7 @@ _OPEN_END = re.compile(r"\s+(where|and)\s*;?\s*$", re.IGNORECASE)
 _TOKENS = re.compile(
     r"""'(?:[^'\\]|''|\\.)*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|/\*|[();'"`]""", re.DOTALL
 )
+_FORBIDDEN = {"'", '"', "`", "/*", ";"}  # an opening quote that nothing closes, or another statement
 _IN_BRACKETS = re.compile(r"\s*\((?P<query>.*)\)\s*(?:as\s+)?\w*\s*", re.IGNORECASE | re.DOTALL)
 
 
@@ -78,13 +79,7 @@ def _is_one_condition(text: str) -> bool:
     for match in _TOKENS.finditer(text):
         token = match[0]
         depth += {"(": 1, ")": -1}.get(token, 0)
-        if depth < 0 or token in {
-            "'",
-            '"',
-            "`",
-            ";",
-            "/*",
-        }:  # an opening quote that nothing closes, or another statement
+        if depth < 0 or token in _FORBIDDEN:
             return False
     return depth == 0
 

@@ -458,11 +458,8 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
     if isinstance(given, PackedInput):
         return task.packed_chunks
     refuse_unread(given.frame.schema)
-    json_column, sticky, distinct = (
-        given.json_column,
-        given.sticky,
-        given.distinct,
-    )  # the tasks get these; a DataFrame cannot be sent to them
+    # The tasks get these; a DataFrame cannot be sent to them.
+    json_column, sticky, distinct = given.json_column, given.sticky, given.distinct
 
     def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
         return task.frame_chunks(batches, json_column, tally, sticky, distinct)

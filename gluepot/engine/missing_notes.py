@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from pyspark import Accumulator, AccumulatorParam, SparkContext
+from pyspark import Accumulator, SparkContext
 
 from gluepot.connectors.values import MissingFields
 from gluepot.engine.account import SourceName
+from gluepot.engine.accumulators import Accumulators
 
 _Notes = dict[tuple[int, int], MissingFields | None]
 """By the number of the frame, and the task."""
@@ -19,13 +20,9 @@ Note = Callable[[int, MissingFields | None], None]
 """Takes the ordinal of a task that has read its whole input, and what it has seen."""
 
 
-class _NotesParam(AccumulatorParam[_Notes]):
-    def zero(self, value: _Notes) -> _Notes:  # noqa: ARG002  the signature is Spark's
-        return {}
-
-    def addInPlace(self, value1: _Notes, value2: _Notes) -> _Notes:  # noqa: N802  as above
-        value1.update(value2)
-        return value1
+def _updated(notes: _Notes, more: _Notes) -> _Notes:
+    notes.update(more)
+    return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class MissingNotes:
     """What the tasks of the DataFrames of a process have seen so far."""
 
     def __init__(self) -> None:
-        self._accumulators: dict[SparkContext, Accumulator[_Notes]] = {}
+        self._accumulators = Accumulators(_updated)
         self._frames: dict[int, tuple[SourceName, int, Callable[[], Sequence[str]]]] = {}
         self._whole: list[tuple[SourceName, Frame]] = []
         self._numbers = itertools.count(1)
@@ -76,11 +73,9 @@ class MissingNotes:
             names: returns the names of columns that the tasks may not have read.
         """
         with self._lock:
-            if context not in self._accumulators:
-                self._accumulators[context] = context.accumulator({}, _NotesParam())
             number = next(self._numbers)
             self._frames[number] = source, tasks, names
-            return _TaskNotes(self._accumulators[context], number)
+        return _TaskNotes(self._accumulators.of(context), number)
 
     def add(
         self, source: SourceName, of_tasks: Sequence[MissingFields | None], names: Callable[[], Sequence[str]]
@@ -104,8 +99,8 @@ class MissingNotes:
 
     def _pop(self, number: int, task: int) -> tuple[bool, MissingFields | None]:
         for notes in self._accumulators.values():
-            if (number, task) in notes.value:
-                return True, notes.value.pop((number, task))
+            if (number, task) in notes:
+                return True, notes.pop((number, task))
         return False, None
 
 

@@ -12,12 +12,12 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from pyspark import Accumulator, AccumulatorParam, SparkContext
+from pyspark import Accumulator, SparkContext
 
 from gluepot.connectors.streams.rejects import RejectsOfFrame
 from gluepot.engine.account import Reading, SourceName
+from gluepot.engine.accumulators import Accumulators
 
 NOTHING = Reading()
 _Task = tuple[SourceName | None, int, int]
@@ -44,14 +44,6 @@ def _key(source: SourceName | None, number: int, task: int) -> _Task:
     return _OTHERS if source is None else (source, number, task)
 
 
-class _CountsParam(AccumulatorParam[_Counts]):
-    def zero(self, value: _Counts) -> _Counts:  # noqa: ARG002  the signature is Spark's
-        return {}
-
-    def addInPlace(self, value1: _Counts, value2: _Counts) -> _Counts:  # noqa: N802  as above
-        return _merged(value1, value2)
-
-
 @dataclass(frozen=True, slots=True)
 class _TaskCounter:
     """Counts in tasks; Spark brings the numbers back with the results of each task."""
@@ -64,18 +56,33 @@ class _TaskCounter:
         self.counts.add({_key(self.source, self.number, task): reading})
 
 
+@dataclass(slots=True)
+class _Notes:
+    """What is known of a source apart from numbers.
+
+    Args:
+        keep: reads it again and stores its rejected records; None if no read has left that out.
+        bookmark: the name of the bookmark that will say that it was read; empty if it has none.
+        is_whole: whether a read of it has succeeded; None if none has ended.
+        found_by: the option by which records are found in its files; empty if all text is records.
+        is_stored: whether its rejected records were stored with a frame of all of its records.
+    """
+
+    keep: Keep | None = None
+    bookmark: str = ""
+    is_whole: bool | None = None
+    found_by: str = ""
+    is_stored: bool = False
+
+
 class Readings:
     """What all tasks of a process have read so far."""
 
     def __init__(self) -> None:
         self._in_driver: _Counts = {}
-        self._accumulators: dict[SparkContext, Accumulator[_Counts]] = {}
+        self._accumulators = Accumulators(_merged)
         self._forgotten = NOTHING
-        self._keepers: dict[SourceName, Keep] = {}
-        self._bookmarks: dict[SourceName, str] = {}
-        self._ends: dict[SourceName, bool] = {}
-        self._found_by: dict[SourceName, str] = {}
-        self._stored: dict[SourceName, bool] = {}
+        self._notes: defaultdict[SourceName, _Notes] = defaultdict(_Notes)
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -95,21 +102,18 @@ class Readings:
 
     def in_tasks(self, context: SparkContext, source: SourceName | None) -> Count:
         """Return a callback that counts one read of a source in Spark's tasks. It is sent with the tasks."""
-        with self._lock:
-            if context not in self._accumulators:
-                self._accumulators[context] = context.accumulator({}, _CountsParam())
-            return _TaskCounter(self._accumulators[context], source, next(self._numbers))
+        return _TaskCounter(self._accumulators.of(context), source, next(self._numbers))
 
     def has_bookmark(self, source: SourceName, bookmark: str) -> None:
         """Note the name of the bookmark that will say that a source was read."""
         with self._lock:
-            self._bookmarks[source] = bookmark
+            self._notes[source].bookmark = bookmark
 
     def found_by(self, source: SourceName, option: str) -> None:
         """Note the option by which records are found in the files of a source; empty if all text is records."""
         if option:
             with self._lock:
-                self._found_by[source] = option
+                self._notes[source].found_by = option
 
     def nothing_found(self, scope: str) -> Sequence[tuple[str, str]]:
         """Return the sources of a scope that were read as a whole and have no record, with their options."""
@@ -117,32 +121,29 @@ class Readings:
         for (source, _), reading in self._of_readings(scope).items():
             counted[source] += reading.delivered
         return [
-            (source.label, option)
-            for source, option in self._found_by.items()
-            if source.scope == scope and self._ends.get(source) and not counted[source]
+            (source.label, notes.found_by)
+            for source, notes in self._of_sources(scope)
+            if notes.found_by and notes.is_whole and not counted[source]
         ]
 
     def ended(self, source: SourceName | None, *, is_whole: bool) -> None:
         """Note that a read of a source has ended, and whether it has succeeded."""
         if source is not None:
             with self._lock:
-                self._ends[source] = is_whole or self._ends.get(source, False)
+                notes = self._notes[source]
+                notes.is_whole = is_whole or bool(notes.is_whole)
 
     def failed(self, scope: str) -> Sequence[str]:
         """Return the bookmarks of the sources of a scope of which every read has failed."""
-        return [
-            bookmark
-            for source, bookmark in self._bookmarks.items()
-            if source.scope == scope and self._ends.get(source) is False
-        ]
+        return [notes.bookmark for _, notes in self._of_sources(scope) if notes.bookmark and notes.is_whole is False]
 
     def unused(self, scope: str) -> Sequence[str]:
         """Return the bookmarks of the sources of a scope that nothing has read."""
         counted = {source for source, _ in self._of_readings(scope)}
         return [
-            bookmark
-            for source, bookmark in self._bookmarks.items()
-            if source.scope == scope and source not in self._ends and source not in counted
+            notes.bookmark
+            for source, notes in self._of_sources(scope)
+            if notes.bookmark and notes.is_whole is None and source not in counted
         ]
 
     def keeps_nothing(self, source: SourceName | None, keep: Keep) -> None:
@@ -154,12 +155,13 @@ class Readings:
         """
         if source is not None:
             with self._lock:
-                self._keepers[source] = keep
+                self._notes[source].keep = keep
 
     def stored(self, sources: Iterable[SourceName]) -> None:
         """Note that a frame of all records of some sources was written, with the records that were rejected."""
         with self._lock:
-            self._stored.update(dict.fromkeys(sources, True))
+            for source in sources:
+                self._notes[source].is_stored = True
 
     def unkept(self, scope: str) -> Sequence[Keep]:
         """Return what must be called so that all rejected records of a scope are stored."""
@@ -167,9 +169,10 @@ class Readings:
         for (source, _), reading in self._of_readings(scope).items():
             of_sources[source].append(reading)
         return [
-            keep
-            for source, keep in list(self._keepers.items())
-            if source not in self._stored
+            notes.keep
+            for source, notes in self._of_sources(scope)
+            if notes.keep is not None
+            and not notes.is_stored
             and source in of_sources
             and max(of_sources[source]).rejected > max(one.kept for one in of_sources[source])
         ]
@@ -202,16 +205,12 @@ class Readings:
             for counts in self._all():
                 for task in [one for one in list(counts) if one[0] is not None and one[0].scope == scope]:
                     self._forgotten += counts.pop(task)
-            of_sources: tuple[dict[SourceName, Any], ...] = (
-                self._keepers,
-                self._bookmarks,
-                self._ends,
-                self._found_by,
-                self._stored,
-            )
-            for notes in of_sources:
-                for source in [one for one in notes if one.scope == scope]:
-                    del notes[source]
+            for source in [one for one in self._notes if one.scope == scope]:
+                del self._notes[source]
+
+    def _of_sources(self, scope: str) -> list[tuple[SourceName, _Notes]]:
+        with self._lock:
+            return [(source, notes) for source, notes in self._notes.items() if source.scope == scope]
 
     def _of_readings(self, scope: str) -> Mapping[tuple[SourceName, int], Reading]:
         of_readings: defaultdict[tuple[SourceName, int], Reading] = defaultdict(Reading)
@@ -223,7 +222,7 @@ class Readings:
         return of_readings
 
     def _all(self) -> list[_Counts]:
-        return [self._in_driver, *(one.value for one in self._accumulators.values())]
+        return [self._in_driver, *self._accumulators.values()]
 
 
 def no_count(task: int, reading: Reading) -> None:

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import TypeVar
 
-from pyspark import Accumulator, AccumulatorParam, SparkContext, TaskContext
+from pyspark import Accumulator, SparkContext, TaskContext
 
 from gluepot.core.task_events import EVENTS, RETRIED_TASKS
+from gluepot.engine.accumulators import Accumulators
 
 T = TypeVar("T")
 _Counts = dict[str, int]
 
 
-class _SumParam(AccumulatorParam[_Counts]):
-    def zero(self, value: _Counts) -> _Counts:  # noqa: ARG002  the signature is Spark's
-        return {}
-
-    def addInPlace(self, value1: _Counts, value2: _Counts) -> _Counts:  # noqa: N802  as above
-        return dict(Counter(value1) + Counter(value2))
+def _sum(counts: _Counts, more: _Counts) -> _Counts:
+    return dict(Counter(counts) + Counter(more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +41,16 @@ class TaskReports:
     """The events of all tasks of a driver."""
 
     def __init__(self) -> None:
-        self._accumulators: dict[SparkContext, Accumulator[_Counts]] = {}
-        self._changing = Lock()
+        self._accumulators = Accumulators(_sum)
 
     def of(self, context: SparkContext) -> TaskReport:
         """Return what tasks of a context report with."""
-        with self._changing:
-            if context not in self._accumulators:
-                self._accumulators[context] = context.accumulator({}, _SumParam())
-            return TaskReport(self._accumulators[context])
+        return TaskReport(self._accumulators.of(context))
 
     def counts(self) -> Mapping[str, int]:
         """Return what happened so far, in tasks and in the driver, where small batches run."""
-        with self._changing:
-            reported = [one.value for one in self._accumulators.values()]
-        return sum(map(Counter, reported), Counter(EVENTS.counts()))
+        return sum(map(Counter, self._accumulators.values()), Counter(EVENTS.counts()))
 
 
-REPORTS: TaskReports = TaskReports()
+REPORTS = TaskReports()
 """Those of this process."""

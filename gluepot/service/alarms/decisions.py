@@ -24,6 +24,7 @@ ACTIONS = {OK: "OKActions", ALARM: "AlarmActions", INSUFFICIENT_DATA: "Insuffici
 MISSING, IGNORE, BREACHING, NOT_BREACHING = "missing", "ignore", "breaching", "notBreaching"
 FIRST_REASON = "Unchecked: Initial alarm creation"
 
+_ARN = re.compile(r"arn:aws[a-z-]*:cloudwatch:[^:]*:[^:]*:alarm:(?P<name>.+)", re.DOTALL)
 _FURTHER_PERIODS = 2
 """How many periods before the evaluated ones are read; they count where later data is missing."""
 _SETTLE_MS = 10_000
@@ -318,9 +319,6 @@ def _check_actions(given: Mapping[str, Any]) -> None:
                 f"The action {other!r} is not available here; use the ARN of an SNS topic, or a URL that begins with"
                 " http:// or https://."
             )
-
-
-_ARN = re.compile(r"arn:aws[a-z-]*:cloudwatch:[^:]*:[^:]*:alarm:(?P<name>.+)", re.DOTALL)
 
 
 def alarm_of_arn(arn: str) -> str | None:

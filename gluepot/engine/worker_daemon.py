@@ -5,7 +5,8 @@ gluepot.engine.worker_daemon pyspark.worker`. It does seven things before any fo
 
 - It takes pyspark's archives off the path if pyspark is installed as well. Spark puts them there for clusters without
   pyspark, and up to Python 3.12 a worker reads the table of contents of each archive again at the start of every task
-  (`importlib.invalidate_caches`): 0.15 s of processor time.
+  (`importlib.invalidate_caches`): 0.15 s of processor time. Nothing but the modules that this file imports at its top
+  may be loaded before: `pickle` imports a package `org`, which is in Spark's archive and would keep it open.
 - It loads the modules of a task. A worker that loads them itself takes a second and holds its own copy in memory.
 - It makes the process keep freed memory, because the next task needs as much for its records and columns. By default
   Arrow's allocator and the C library's return it to the system after each buffer, and the system then clears every
@@ -33,7 +34,6 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from gluepot.core.memory import memory_bytes
-from gluepot.core.python_modules.site_path import for_workers
 
 MODULES = ("gluepot.engine.task", "gluepot.connectors.files.formats.parquet.sink", "gluepot.connectors.kafka.source")
 SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
@@ -78,6 +78,7 @@ if __name__ == "__main__":
     sys.path_importer_cache.clear()
     for name in MODULES:
         import_module(name)
+    from gluepot.core.python_modules.site_path import for_workers
     from gluepot.spark import lazy_pandas
 
     lazy_pandas.for_pyarrow()

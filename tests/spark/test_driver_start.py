@@ -36,3 +36,13 @@ def test_a_workers_path_has_no_archive_that_every_task_would_read_again(glue_con
         return [entry for entry in sys.path if entry.endswith((".zip", ".jar")) and "pyspark" in entry]
 
     assert glue_context.spark_session.sparkContext.parallelize([0], 1).mapPartitions(path).collect() == []
+
+
+def test_a_worker_keeps_no_archive_open_that_every_task_would_read_again(glue_context):
+    def opened(_):
+        import sys
+        from zipimport import zipimporter
+
+        return [entry for entry, importer in sys.path_importer_cache.items() if isinstance(importer, zipimporter)]
+
+    assert glue_context.spark_session.sparkContext.parallelize([0], 1).mapPartitions(opened).collect() == []

@@ -484,7 +484,12 @@ class JavaTables:
         if tables:
             with session(self.settings.endpoint) as begun:
                 for table in tables:
-                    begun.run(f"DROP TABLE {name.schema}.{begun.dialect.quoted(table)}")
+                    try:
+                        begun.run(f"DROP TABLE {name.schema}.{begun.dialect.quoted(table)}")
+                    except EtlError:  # another driver of the query may have dropped it since it was listed
+                        target = _found(begun, name.qualified)
+                        if begun.tables(target.catalog, target.schema, table):
+                            raise
 
 
 def temp_dir_of(settings: JdbcWriteSettings) -> str:

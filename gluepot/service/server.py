@@ -17,6 +17,7 @@ import uvicorn
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
+from gluepot.core.private import make_private_folder
 from gluepot.core.sockets import LOOPBACK, is_loopback, listen, origin_of
 from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
@@ -232,7 +233,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         TransientError: the database cannot be reached.
     """
     folder = service_folder(environ)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # arguments of runs may be secret
+    make_private_folder(folder)  # arguments of runs may be secret
     lock = OsFileSystem().lock(folder / LOCK_FILE)
     if lock is None:
         raise ConfigError(f"Another `gluepot serve` works in {folder}; end it, or set GLUEPOT_STATE to another folder.")

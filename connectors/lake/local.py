@@ -10,6 +10,7 @@ from gluepot.connectors.lake.database import jdbc_database
 from gluepot.core.clock import SystemClock
 from gluepot.core.logging import get_logger
 from gluepot.core.option_values import is_true
+from gluepot.core.private import make_private_folder
 from gluepot.core.statedir import state_root
 
 AWS = "GLUEPOT_AWS"
@@ -61,7 +62,7 @@ def local_catalog(environ: Mapping[str, str]) -> LocalCatalog:
     """
     from gluepot.catalog.connect import catalog_url  # noqa: PLC0415  SQLAlchemy takes half a second to load
 
-    state_root(environ).mkdir(parents=True, exist_ok=True)
+    make_private_folder(state_root(environ))
     database = jdbc_database(catalog_url(environ))
     folder = warehouse(environ)
     return LocalCatalog(

@@ -60,16 +60,20 @@ def progress_of(ledger: Ledger, job: str) -> int | None:
     return max([*ended, *mirrored], default=None)
 
 
-def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, most_secs: float) -> None:
+def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, most_secs: float) -> dict[str, float]:
     """Return when every upstream job has made progress that `job` has not seen.
+
+    Returns:
+        how old the last commit of each upstream job is then, in seconds.
 
     Raises:
         TransientError: the wait took longer than `most_secs`.
     """
     deadline = clock.monotonic() + most_secs
+    committed_ms: dict[str, int] = {}
     for name in upstream:
         reported = ""
-        while not (now := gate(name, progress_of(ledger, name), ledger.runs(job))).is_open:
+        while not (now := gate(name, progress_ms := progress_of(ledger, name), ledger.runs(job))).is_open:
             if now.reason != reported:
                 log.info("waiting_for_job", job=name, reason=now.reason)
                 reported = now.reason
@@ -77,3 +81,5 @@ def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, mo
                 raise TransientError(f"{now.reason}, after {most_secs:.0f} s of waiting; run {name} first", POLL_SECS)
             clock.sleep(POLL_SECS)
         log.info("job_has_progress", job=name, reason=now.reason)
+        committed_ms[name] = progress_ms or 0
+    return {name: max(0.0, clock.epoch() - at_ms / 1000) for name, at_ms in committed_ms.items()}

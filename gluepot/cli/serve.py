@@ -99,9 +99,14 @@ def serve(
 
 
 @app.command
-def env() -> None:
-    """Print the lines with which AWS clients of a shell talk to the running service: eval "$(gluepot serve env)"."""
-    for name, value in shell_environment(os.environ).items():
+def env(*, read_only: bool = False) -> None:
+    """Print the lines with which AWS clients of a shell talk to the running service: eval "$(gluepot serve env)".
+
+    Args:
+        read_only: with a key that may call only operations that read, for people who must not start jobs or reset
+            bookmarks.
+    """
+    for name, value in shell_environment(os.environ, reads_only=read_only).items():
         print(f"export {name}={shlex.quote(value)}")
 
 

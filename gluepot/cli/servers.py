@@ -20,6 +20,7 @@ from gluepot.core.clock import SystemClock
 from gluepot.core.environment import environment
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.plural import counted
+from gluepot.core.private import make_private_folder
 from gluepot.core.statedir import event_logs_folder
 from gluepot.job.options import PORTS
 from gluepot.servers.embedded import STOP_SECS, EmbeddedServer
@@ -247,7 +248,7 @@ def _new(server: Name, folder: Path, port: int, logs: str | None) -> EmbeddedSer
     if server == "history":
         own = event_logs_folder(os.environ)
         if logs is None:
-            own.mkdir(parents=True, exist_ok=True)
+            make_private_folder(own)
         return HistoryServer(folder, logs or str(own), port=port, outlives_us=True)
     kinds: dict[str, type[EmbeddedServer]] = {"kafka": KafkaBroker, "kinesis": KinesisServer, "s3": S3Server}
     return kinds[server](folder, port=port, outlives_us=True)

@@ -20,6 +20,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from gluepot.core.errors import CheckpointError, ConfigError, TransientError
+from gluepot.core.private import make_private_file, make_private_folder
 from gluepot.core.statedir import VARIABLE as STATE_FOLDER
 from gluepot.core.storage.filesystem import OsFileSystem
 
@@ -121,13 +122,15 @@ def _make_folder(database: Path, part: Part) -> None:
     """
     folder = database.parent
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise ConfigError(
             f"The folder {folder} of the {part.name} cannot be made ({error.strerror}); let {STATE_FOLDER} name a"
             f" folder that you may write to, or {part.variable} a database."
         ) from error
     if not database.exists():
+        with suppress(OSError):  # SQLite says why it cannot be made
+            make_private_file(database)  # SQLite gives its -wal and -shm the mode of the database
         for parent in folder.parents:
             with suppress(OSError):  # a folder of the system, which we may not open, was there before
                 _DISK.sync_folder(parent)

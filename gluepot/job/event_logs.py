@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger
+from gluepot.core.private import make_private_folder
 from gluepot.core.storage import Storage, open_storage
 from gluepot.core.storage.urls import LocalRoot, parse_url
 
@@ -38,7 +39,7 @@ def event_log(url: str) -> Iterator[str]:
     """
     match parse_url(url):
         case LocalRoot(path):
-            path.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path)
             yield str(path.absolute())
             return
     storage = open_storage(url)

@@ -90,7 +90,7 @@ def run(
     streams.on_malformed, streams.is_strict = OnMalformed(options.on_malformed), options.strict
     streams.stream_options, streams.batch_options = options.stream_options, options.batch_options
     if options.after:
-        _wait_for_jobs(parameters.job_name, options, streams.clock)
+        streams.upstream_ages_secs = _wait_for_jobs(parameters.job_name, options, streams.clock)
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, options.transforms, files)
@@ -275,12 +275,12 @@ def _plain(value: object) -> bool | float | str | None:
     return value if isinstance(value, bool | int | float | None) else str(value)
 
 
-def _wait_for_jobs(job: str, options: RunOptions, clock: Clock) -> None:
+def _wait_for_jobs(job: str, options: RunOptions, clock: Clock) -> dict[str, float]:
     from gluepot.bookmarks.ledger import ledger_url, open_ledger  # noqa: PLC0415
     from gluepot.bookmarks.upstream_jobs import wait_for  # noqa: PLC0415  most jobs wait for none
 
     with closing(open_ledger(ledger_url(os.environ), clock)) as ledger:
-        wait_for(ledger, job, options.after, clock, options.after_secs)
+        return wait_for(ledger, job, options.after, clock, options.after_secs)
 
 
 def _with_transforms(

@@ -24,6 +24,7 @@ class Moment(Collector):
         heap: returns the heap of the Java process among the given ones; called at each scrape.
         epoch: gives the time, in seconds since 1970 UTC.
         events: returns how often events of tasks have happened; called at each scrape.
+        upstream: returns how old the last commit of each upstream job was when the run began to work, in seconds.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Moment(Collector):
         heap: Callable[[Sequence[int]], JavaHeap | None],
         epoch: Callable[[], float],
         events: Callable[[], Mapping[str, int]] = dict,
+        upstream: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self._job = job
         self._queries = queries
@@ -41,6 +43,7 @@ class Moment(Collector):
         self._heap = heap
         self._epoch = epoch
         self._events = events
+        self._upstream = upstream
         self._opened_epoch = epoch()
 
     def describe(self) -> Iterator[Metric]:
@@ -61,6 +64,8 @@ class Moment(Collector):
             if one.throttled_reads is not None:
                 families["throttled_reads"].add_metric(labels, one.throttled_reads)
         families["run_start_timestamp_seconds"].add_metric((self._job,), self._opened_epoch)
+        for name, age_secs in self._upstream().items():
+            families["upstream_commit_age_seconds"].add_metric((self._job, name), age_secs)
         events = self._events()
         for name in (RETRIED_TASKS, THROTTLED_WRITES):
             families[name].add_metric((self._job,), events.get(name, 0))

@@ -152,6 +152,7 @@ def registered(settings: OpsSettings, parameters: JobParameters, streams: Stream
             java_heap,
             streams.clock.epoch,
             _task_events,
+            lambda: streams.upstream_ages_secs,
         )
     )
     if settings.cloudwatch_names:

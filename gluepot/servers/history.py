@@ -9,6 +9,7 @@ from pathlib import Path
 from gluepot.core.clock import Clock
 from gluepot.core.disk import GIB_BYTES
 from gluepot.core.errors import ConfigError
+from gluepot.core.private import make_private_folder
 from gluepot.core.sockets import LOOPBACK
 from gluepot.core.storage.urls import LocalRoot, parse_url
 from gluepot.servers import log_mirror
@@ -44,7 +45,7 @@ class HistoryServer(HttpServer):
         self._logs = logs
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         command = [str(spark_home(os.environ) / "bin" / "spark-class"), _CLASS]
         match parse_url(self._logs):
             case LocalRoot(path):

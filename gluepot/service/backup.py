@@ -15,6 +15,7 @@ from sqlalchemy.engine import make_url
 from gluepot.bookmarks.ledger.connect import ledger_url
 from gluepot.catalog.connect import catalog_url
 from gluepot.core.errors import ConfigError
+from gluepot.core.private import make_private_file, make_private_folder
 from gluepot.core.storage.filesystem import OsFileSystem
 from gluepot.service.server import KEY_FILES, LOCK_FILE, service_folder
 from gluepot.service.store.database import store_url
@@ -48,7 +49,7 @@ def back_up(folder: Path, environ: Mapping[str, str]) -> Copied:
     """
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} is not empty; name a new folder for the backup.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(folder)
     copied = Copied()
     for name, path in _databases(environ).items():
         if path is None:
@@ -83,7 +84,7 @@ def restore(folder: Path, environ: Mapping[str, str], suffix: str) -> Copied:
     if about != _ABOUT_CONTENT:
         raise ConfigError(f"{folder} has no finished backup of a service; name the folder that `backup` made.")
     own = service_folder(environ)
-    own.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(own)
     lock = OsFileSystem().lock(own / LOCK_FILE)
     if lock is None:
         raise ConfigError(f"A service works in {own}; end it before you restore.")
@@ -95,7 +96,7 @@ def restore(folder: Path, environ: Mapping[str, str], suffix: str) -> Copied:
             if path is None:
                 copied.elsewhere.append(name)
                 continue
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             # A database and its write-ahead log belong together, by their names.
             for part in ("", "-wal", "-shm"):
                 if (there := Path(f"{path}{part}")).exists():
@@ -122,6 +123,6 @@ def _databases(environ: Mapping[str, str]) -> dict[str, Path | None]:
 
 def _copy_database(path: Path, copy: Path) -> None:
     """Copy a database as it is at one moment, although somebody may be writing to it."""
+    make_private_file(copy)
     with closing(sqlite3.connect(path)) as there, closing(sqlite3.connect(copy)) as made:
         there.backup(made)
-    copy.chmod(0o600)

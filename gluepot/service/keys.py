@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gluepot.core.errors import ConfigError
+from gluepot.core.private import make_private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def own_key(path: Path) -> KeyPair:
         ConfigError: the file holds no key pair.
     """
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         made = {"id": f"GLUEPOT{secrets.token_hex(7).upper()}", "secret": secrets.token_urlsafe(30)}
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             json.dump(made, file)

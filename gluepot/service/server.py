@@ -17,6 +17,7 @@ import uvicorn
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
+from gluepot.core.private import make_private_folder
 from gluepot.core.sockets import LOOPBACK, is_loopback, listen, origin_of
 from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
@@ -50,9 +51,10 @@ ACCOUNT = "000000000000"
 _METRICS_PORT = "GLUEPOT_METRICS_PORT"
 _WAITING_CLIENTS = 128
 _STOP_SECS = 90.0
-_KEY, _ENDPOINT, _EVENTS_TOKEN, _PLACE = "key.json", "endpoint.json", "events_token", "place"
+_KEY, _READER_KEY, _ENDPOINT = "key.json", "reader_key.json", "endpoint.json"
+_EVENTS_TOKEN, _PLACE = "events_token", "place"
 LOCK_FILE = "lock"
-KEY_FILES = (_KEY, _EVENTS_TOKEN, _PLACE)
+KEY_FILES = (_KEY, _READER_KEY, _EVENTS_TOKEN, _PLACE)
 """What a service with the same keys, and with the same runs, has in its folder."""
 EVENTS_PATH = "/events"
 
@@ -177,13 +179,19 @@ def where_it_serves(environ: Mapping[str, str]) -> Endpoint:
     return Endpoint(found["url"], found["region"], own_key(key_path(environ)), found.get("shell", {}))
 
 
-def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def shell_environment(environ: Mapping[str, str], *, reads_only: bool = False) -> dict[str, str]:
     """Return the environment variables with which a shell talks to the service of this state folder.
+
+    Args:
+        environ: environment of the process.
+        reads_only: with the key that may only read.
 
     Raises:
         ConfigError: none runs.
     """
     where = where_it_serves(environ)
+    if reads_only:
+        return client_environment(where.url, where.region, own_key(service_folder(environ) / _READER_KEY))
     token = own_token(service_folder(environ) / _EVENTS_TOKEN)
     clients = client_environment(where.url, where.region, where.key)
     return {**clients, **events_environment(where.url, token), **where.shell}
@@ -225,12 +233,12 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         TransientError: the database cannot be reached.
     """
     folder = service_folder(environ)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # arguments of runs may be secret
+    make_private_folder(folder)  # arguments of runs may be secret
     lock = OsFileSystem().lock(folder / LOCK_FILE)
     if lock is None:
         raise ConfigError(f"Another `gluepot serve` works in {folder}; end it, or set GLUEPOT_STATE to another folder.")
     with lock:
-        key = own_key(folder / _KEY)
+        key, reader = own_key(folder / _KEY), own_key(folder / _READER_KEY)
         store = open_store(store_url(environ))
         listening = _listen(options)
         url = origin_of(options.host, listening.getsockname()[1])
@@ -244,7 +252,9 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         operations = operations_of(shared)
         token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
         figures = Figures(store, lambda: controller.looked_secs, clock)
-        api = make_app(operations, partial(receive, shared), secret_of, token, ACCOUNT, figures, clock)
+        may_call = {**keys_of(key, environ), reader.id: reader.secret}.get
+        take_events = partial(receive, shared)
+        api = make_app(operations, take_events, may_call, token, ACCOUNT, figures, clock, {reader.id})
         app = with_console(api, shared, operations, secret_of, key, loopback=is_loopback(options.host))
         http = uvicorn.Config(app, http=WholeAnswers, log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(http)

@@ -134,6 +134,12 @@ AT_SCRAPE = (
     ),
     Metric("run_start_timestamp_seconds", "When this run began, in seconds since 1970 UTC.", of_job=True),
     Metric(
+        "upstream_commit_age_seconds",
+        "How old the last commit of a job of --after was when this run began to work.",
+        by=("upstream",),
+        of_job=True,
+    ),
+    Metric(
         "jvm_heap_used_bytes",
         "Heap of the driver's Java in use after its last collection. Linux only.",
         of_job=True,

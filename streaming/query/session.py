@@ -70,6 +70,7 @@ class StreamSession:
         read: the datasets that were read outside of streams, by their lineage names.
         arguments: all arguments of the job that the script has asked for so far.
         thread_failures: streams that a thread has asked for and that did not run.
+        upstream_ages_secs: how old the last commit of each job of `--after` was when the job began to work.
         watching: held while watchers are called, because the queries of a job run in different threads.
     """
 
@@ -93,6 +94,7 @@ class StreamSession:
     read: set[Dataset] = field(default_factory=set)
     arguments: dict[str, str | None] = field(default_factory=dict)
     thread_failures: ThreadFailures = field(default_factory=ThreadFailures)
+    upstream_ages_secs: dict[str, float] = field(default_factory=dict)
     watching: threading.RLock = field(default_factory=threading.RLock)
 
     def committed(self, stats: BatchStats, beside: Callable[[str, Callable[[], None]], object]) -> None:

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from gluepot.core.logging import get_logger
+from gluepot.core.private import make_private_folder
 from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
 
@@ -51,7 +52,7 @@ class OwnerLock:
         name = hashlib.sha256(f"{ledger}\n{job}".encode()).hexdigest()[:32]
         self._path = folder / f"{name}.lock"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
             self._file = _DISK.lock(self._path)
         except OSError as error:  # the disk is full or read-only; the next run has to wait for this run's heartbeat
             log.info("no_owner_lock", path=str(self._path), reason=str(error))

@@ -17,6 +17,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import get_logger
+from gluepot.core.private import make_private_folder
 from gluepot.engine.account import Account
 from gluepot.engine.readings import READINGS
 from gluepot.engine.write_totals import Output
@@ -170,7 +171,7 @@ class Reports:
         if not requests or sum(1 for _ in self.folder.glob(f"{self.names.run_id}.*")) >= _MOST_WAITING:
             return
         self._number += 1
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         path = self.folder / f"{self.names.run_id}.{self._number}.json"
         temporary = path.with_suffix(".part")
         temporary.write_text(json.dumps(requests))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gluepot.core.logging import get_logger
+from gluepot.core.private import make_private_folder
 from gluepot.job.glue_metrics.starting import REPORTS_FOLDER
 from gluepot.job.options import PROJECT_VARIABLE
 from gluepot.service.decisions.states import Ended
@@ -64,7 +65,7 @@ class Processes:
         """
         folder = self.folder(run_id)
         work = folder / "work"
-        work.mkdir(parents=True, exist_ok=True)
+        make_private_folder(work)
         for name, content in files.items():
             (work / name).write_bytes(content)
         (folder / "request.json").write_text(json.dumps({"argv": list(argv), "folder": str(work)}))
@@ -108,7 +109,7 @@ class Processes:
         """Make sure that no process of a run begins any more, even one that is being started. See `Launcher`."""
         folder = self.folder(run_id)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
             return runner.forbid(folder)
         except OSError as error:
             log.warning("run_not_forbidden", run=run_id, error=str(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -24,6 +24,7 @@ from gluepot.core.stored_json import parsed_json
 from gluepot.service.errors import ServiceError, invalid
 from gluepot.service.figures import Figures
 from gluepot.service.wire import forms, query, shapes
+from gluepot.service.wire.permissions import check_reads
 from gluepot.service.wire.signature import Request, Signer, verify
 
 MOST_BODY_BYTES = 2_000_000
@@ -42,6 +43,7 @@ _SERVER_ERROR = 500
 _GZIP_BITS = 31  # zlib's way to say that a body has the header of gzip
 # What all services refuse, by the codes of the older protocol.
 _QUERY_CODES = {
+    "AccessDeniedException": "AccessDenied",
     "InternalServiceException": "InternalServiceError",
     "InvalidInputException": "InvalidParameterValue",
     "UnknownOperationException": "InvalidAction",
@@ -61,6 +63,7 @@ def make_app(
     account: str,
     figures: Figures,
     clock: Clock,
+    readers: Collection[str] = (),
 ) -> Starlette:
     """Return the application.
 
@@ -72,6 +75,7 @@ def make_app(
         account: twelve digits.
         figures: counts calls, and tells how the service is.
         clock: tells the time.
+        readers: ids of the keys that may only read.
     """
 
     async def answer(http: HttpRequest) -> Response:
@@ -81,12 +85,17 @@ def make_app(
             signer = verify(_signed(http, body), secret_of, clock.epoch())
             if signer.service in query.SERVICES:
                 return _xml(200, query.answer(signer, body, account, request_id), request_id)
-            _check_scope(signer, http.headers.get("x-amz-target", ""))
+            target = http.headers.get("x-amz-target", "")
+            _check_scope(signer, target)
             if http.headers.get("content-encoding") == "gzip":
                 body = _unpacked(body)
+            may_write = signer.access_key not in readers
             if _is_form(http) and signer.service in _FORM_WORDS:
-                return _xml(200, await run_in_threadpool(_of_form, operations, signer, body, request_id), request_id)
-            found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
+                text = await run_in_threadpool(_of_form, operations, signer, body, request_id, may_write=may_write)
+                return _xml(200, text, request_id)
+            if not may_write:
+                check_reads(signer, target.partition(".")[2])
+            found = await run_in_threadpool(called, operations, target, body)
             return _response(200, found, request_id)
         except ServiceError as refused:
             code = refused.code
@@ -130,11 +139,13 @@ def _is_form(http: HttpRequest) -> bool:
     return http.headers.get("content-type", "").startswith(query.FORM)
 
 
-def _of_form(operations: Mapping[str, Answer], signer: Signer, body: bytes, request_id: str) -> str:
+def _of_form(operations: Mapping[str, Answer], signer: Signer, body: bytes, request_id: str, *, may_write: bool) -> str:
     """Return the answer to a form, as XML."""
     form, word = forms.form_of(body), _FORM_WORDS[signer.service]
-    target, service = f"{word}.{form.get('Action', '')}", SERVICES[word]
-    operation = shapes.operation(form.get("Action", ""), service)
+    name, service = form.get("Action", ""), SERVICES[word]
+    if not may_write:
+        check_reads(signer, name)
+    target, operation = f"{word}.{name}", shapes.operation(name, service)
     request = {} if operation is None else forms.request_of(form, operation)
     answer = call(operations, target, request)
     assert operation is not None  # the call refuses it

@@ -26,7 +26,7 @@ class Gated:
 
     def wait(self, most_secs=0.0):
         before = self.clock.now
-        wait_for(self.ledger, "report", ["load"], self.clock, most_secs)
+        self.ages_secs = wait_for(self.ledger, "report", ["load"], self.clock, most_secs)
         return self.clock.now - before
 
 
@@ -75,3 +75,10 @@ def test_a_failed_run_is_no_progress(jobs):
 def test_a_stream_makes_progress_while_it_runs(jobs):
     jobs.ledger.mirror(jobs.begin("load"), "clicks", "{}")
     assert jobs.wait() == 0
+
+
+def test_the_age_of_the_upstream_commit_is_known(jobs):
+    jobs.run("load")
+    jobs.clock.sleep(90)
+    jobs.wait()
+    assert jobs.ages_secs == {"load": 90.0}

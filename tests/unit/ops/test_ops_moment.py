@@ -36,6 +36,7 @@ def value(status, clock):
             lambda pids: HEAPS[tuple(pids)],
             clock.epoch,
             lambda: {"throttled_writes": 3},
+            lambda: {"load": 90.0},
         )
     )
 
@@ -100,6 +101,10 @@ def test_every_number_of_the_moment_is_there(value):
     assert {family.name for family in value.registry.collect()} == {
         f"gluepot_{one.name}" for one in (*AT_SCRAPE, *COUNTED_AT_SCRAPE)
     }
+
+
+def test_the_lag_behind_an_upstream_job_is_shown(value):
+    assert value("upstream_commit_age_seconds", upstream="load") == 90.0
 
 
 def test_events_of_tasks_are_counted_from_zero(value):

@@ -11,7 +11,9 @@ from starlette.testclient import TestClient
 
 from gluepot.core.clock import FakeClock
 from gluepot.service.figures import Figures
+from gluepot.service.operations import BY_TARGET
 from gluepot.service.wire.app import MOST_BODY_BYTES, make_app
+from gluepot.service.wire.permissions import is_read
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
 HOST = "testserver"
@@ -183,3 +185,30 @@ def test_a_request_that_nobody_may_send_is_refused(client, calls, variant):
 def test_other_methods_are_not_there(client, calls, method):
     assert client.request(method, "/", headers=WHOLE).status_code == 405
     assert calls == []
+
+
+def test_a_key_for_readers_reads_and_changes_nothing(calls):
+    clock = FakeClock(NOW.timestamp())
+    operations = dict.fromkeys(
+        ("AWSGlue.GetJob", "AWSGlue.ResetJobBookmark"), lambda request: calls.append(request) or {}
+    )
+    figures = Figures(None, lambda: 0.0, clock)
+    client = TestClient(
+        make_app(operations, len, {"AKID": "secret"}.get, "token", "0" * 12, figures, clock, readers={"AKID"})
+    )
+    assert client.post("/", content=BODY, headers=WHOLE).status_code == 200
+    assert calls == [{"JobName": "daily"}]
+    calls.clear()
+
+    refused = client.post("/", content=BODY, headers=signed(X_Amz_Target="AWSGlue.ResetJobBookmark"))
+    assert (refused.status_code, refused.json()["__type"]) == (400, "AccessDeniedException")
+    assert "AKID is not authorized to perform: glue:ResetJobBookmark" in refused.json()["Message"]
+    assert calls == []
+
+
+def test_operations_that_change_something_are_known_by_their_names():
+    verbs = ("Batch", "Cancel", "Create", "Delete", "Disable", "Enable", "Import", "Put", "Register", "Remove", "Reset")
+    verbs = (*verbs, "Resume", "Run", "Set", "Start", "Stop", "Tag", "TestConnection", "Untag", "Update")
+    for target in BY_TARGET:
+        name = target.partition(".")[2]
+        assert is_read(name) != (name.startswith(verbs) and not name.startswith("BatchGet")), name

@@ -1,0 +1,37 @@
+"""Folders and files that only their owner may read, whatever the umask."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder and its missing parents; folders that were there before keep their mode.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    missing = []
+    for path in (folder, *folder.parents):
+        if path.exists():
+            break
+        missing.append(path)
+    for path in reversed(missing):
+        with suppress(FileExistsError):  # another process was faster
+            path.mkdir(mode=FOLDER_MODE)
+    if not folder.is_dir():
+        folder.mkdir()  # raises the error that tells what is there
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file if there is none; one that was there before keeps its content and its mode.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))

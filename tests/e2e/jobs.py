@@ -70,8 +70,11 @@ class Job:
         return self.process.poll() is None
 
     def wait_until(self, reached: Callable[[], Any], what: str) -> None:
-        """Wait for something the job does; fails with its stderr when the job ends before."""
-        wait_until(lambda: reached() or not self.runs(), what)
+        """Wait for something the job does; fails with its stderr when the job ends before, or it takes too long."""
+        try:
+            wait_until(lambda: reached() or not self.runs(), what)
+        except AssertionError as late:
+            raise AssertionError(f"{late}\n{self.err[-6000:]}") from None
         assert reached(), f"{what}: the job ended with {self.exit_code()}\n{self.err[-3000:]}"
 
     def exit_code(self, secs: float = WAIT_SECS) -> int:

@@ -70,7 +70,7 @@ def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, mo
         TransientError: the wait took longer than `most_secs`.
     """
     deadline = clock.monotonic() + most_secs
-    committed_ms: dict[str, int] = {}
+    committed_ms: dict[str, int | None] = {}
     for name in upstream:
         reported = ""
         while not (now := gate(name, progress_ms := progress_of(ledger, name), ledger.runs(job))).is_open:
@@ -81,5 +81,6 @@ def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, mo
                 raise TransientError(f"{now.reason}, after {most_secs:.0f} s of waiting; run {name} first", POLL_SECS)
             clock.sleep(POLL_SECS)
         log.info("job_has_progress", job=name, reason=now.reason)
-        committed_ms[name] = progress_ms or 0
-    return {name: max(0.0, clock.epoch() - at_ms / 1000) for name, at_ms in committed_ms.items()}
+        committed_ms[name] = progress_ms
+    now_secs = clock.epoch()
+    return {name: max(0.0, now_secs - at_ms / 1000) for name, at_ms in committed_ms.items() if at_ms is not None}

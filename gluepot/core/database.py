@@ -106,7 +106,7 @@ def _parsed(url: str, part: Part) -> URL:
     match kind:
         case "sqlite":
             if parsed.database and parsed.database != ":memory:":
-                _make_folder(Path(parsed.database).absolute(), part)
+                _make_place(Path(parsed.database).absolute(), part)
             return parsed
         case "postgresql":
             return parsed.set(drivername="postgresql+psycopg")
@@ -114,8 +114,8 @@ def _parsed(url: str, part: Part) -> URL:
             raise ConfigError(f"{part.variable} names a {other} database; use sqlite:///path or postgresql://...")
 
 
-def _make_folder(database: Path, part: Part) -> None:
-    """Make the folder of a database, so that a power cut takes neither it nor its parents away.
+def _make_place(database: Path, part: Part) -> None:
+    """Make the folder and the empty file of a database, so that a power cut takes neither folder nor parents away.
 
     SQLite flushes the database and the names in its folder, but not the name of the folder. Without the flushes here,
     a file system that does only what POSIX demands may lose the folder with all that was committed.

@@ -15,16 +15,9 @@ def make_private_folder(folder: Path) -> None:
     Raises:
         OSError: it cannot be made.
     """
-    missing = []
-    for path in (folder, *folder.parents):
-        if path.exists():
-            break
-        missing.append(path)
-    for path in reversed(missing):
-        with suppress(FileExistsError):  # another process was faster
-            path.mkdir(mode=FOLDER_MODE)
-    if not folder.is_dir():
-        folder.mkdir()  # raises the error that tells what is there
+    if not folder.parent.exists():
+        make_private_folder(folder.parent)  # `mkdir` would make parents with the mode that the umask leaves
+    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
 
 
 def make_private_file(path: Path) -> None:

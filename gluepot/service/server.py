@@ -250,12 +250,12 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         controller = Controller(store, launcher, place, clock, origin, options.most_runs, deliveries.wake)
         shared = Service(store, clock, controller.wake, launcher.folder, environ, ACCOUNT, options.region)
         operations = operations_of(shared)
-        token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
+        token, secrets_by_id = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ)
         figures = Figures(store, lambda: controller.looked_secs, clock)
-        may_call = {**keys_of(key, environ), reader.id: reader.secret}.get
+        may_call = {**secrets_by_id, reader.id: reader.secret}
         take_events = partial(receive, shared)
-        api = make_app(operations, take_events, may_call, token, ACCOUNT, figures, clock, {reader.id})
-        app = with_console(api, shared, operations, secret_of, key, loopback=is_loopback(options.host))
+        api = make_app(operations, take_events, may_call.get, token, ACCOUNT, figures, clock, {reader.id})
+        app = with_console(api, shared, operations, secrets_by_id.get, key, loopback=is_loopback(options.host))
         http = uvicorn.Config(app, http=WholeAnswers, log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(http)
         ended = threading.Event()

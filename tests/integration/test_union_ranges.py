@@ -1,4 +1,4 @@
-"""A query over two topics: a batch holds what is new, not what an idle topic had before."""
+"""A query over two sources: a batch holds what is new, not what an idle topic had before."""
 
 import pytest
 

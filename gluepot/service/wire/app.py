@@ -80,12 +80,12 @@ def make_app(
 
     async def answer(http: HttpRequest) -> Response:
         request_id, began_secs, code = str(uuid4()), clock.monotonic(), "OK"
+        target = http.headers.get("x-amz-target", "")
         try:
             body = await _body(http)
             signer = verify(_signed(http, body), secret_of, clock.epoch())
             if signer.service in query.SERVICES:
                 return _xml(200, query.answer(signer, body, account, request_id), request_id)
-            target = http.headers.get("x-amz-target", "")
             _check_scope(signer, target)
             if http.headers.get("content-encoding") == "gzip":
                 body = _unpacked(body)
@@ -104,7 +104,6 @@ def make_app(
                 return _xml(refused.status, query.refusal(refused, request_id), request_id)
             return _refusal(refused, request_id, SERVICES.get(_word(http), ""))
         finally:
-            target = http.headers.get("x-amz-target", "")
             operation = target.partition(".")[2] if target in operations else "unknown"
             figures.answered(operation, code, clock.monotonic() - began_secs)
 

@@ -62,8 +62,10 @@ def publish(
             case Fenced(record):
                 abort(target, manifest.key, str(manifest.token))
                 raise _fenced(target, manifest, record)
+            case Skip(record) if (later_try := _settle_next(target, manifest, record)) is not None:
+                newest = later_try
             case Skip(record):
-                _finish(target, record)
+                _finish(target, manifest, record)
                 abort(target, manifest.key, str(manifest.token))
                 return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths)
             case Adopt(record):
@@ -73,8 +75,16 @@ def publish(
             ) is not None:
                 newest = settled  # an earlier try of this driver has used up this generation
             case Write(record, superseded):
+                if superseded is not None and superseded.token == manifest.token:
+                    _finish(target, manifest, superseded)
                 stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
-                return _write(target, manifest, stamped, superseded, later)
+                if _announce(target, stamped):
+                    return _write(target, manifest, stamped, superseded, later)
+                newest = _settle_own(target, manifest, record, superseded)  # its intent has just come, late
+                if newest is None:
+                    raise TransientError(
+                        f"an intent of batch {manifest.key.batch_id} in {target.table.url} is gone again"
+                    )
 
 
 def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
@@ -92,8 +102,10 @@ def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
         match decide(manifest, newest):
             case Fenced(record):
                 raise _fenced(target, manifest, record)
+            case Skip(record) if (later_try := _settle_next(target, manifest, record)) is not None:
+                newest = later_try
             case Skip(record):
-                _finish(target, record)
+                _finish(target, manifest, record)
                 return record
             case Adopt(record):
                 newest = _create(target, record)
@@ -202,8 +214,6 @@ def _settle_own(
 ) -> CommitRecord | None:
     """Undo an earlier try of this driver to publish the same generation, or find that it succeeded.
 
-    The store may still carry out a copy of that try, so its staged files go before its published ones.
-
     Returns:
         The record that now has the generation; None if there was no such try.
     """
@@ -211,16 +221,38 @@ def _settle_own(
     if intent is None:
         return None
     taken = _taken(target, intent, record.token, superseded)
-    _unstage(target, manifest.key, manifest.token, {file.staged for part in manifest.parts for file in part.files})
+    _unstage_earlier_tries(target, manifest)
     _end(target, intent, taken, superseded)
     return taken
 
 
-def _finish(target: Target, record: CommitRecord) -> None:
-    """Complete an earlier try of this driver that created its manifest but did not clean up after it."""
+def _settle_next(target: Target, manifest: Manifest, published: CommitRecord) -> CommitRecord | None:
+    """Settle a try of this driver to replace what is published, although that is now what the manifest wants.
+
+    An attempt in between did other work, and got no answer to the creation of its record. Without this, that record
+    could still appear and replace the published files after the batch has ended.
+
+    Returns:
+        The record that now has the next generation; None if there was no such try.
+    """
+    following = replace(published, generation=published.generation + 1)
+    return _settle_own(target, manifest, following, published)
+
+
+def _finish(target: Target, manifest: Manifest, record: CommitRecord) -> None:
+    """Complete an earlier try of this driver that has a record but was not cleaned up."""
     intent = _begun(target, record)
     if intent is not None:
+        _unstage_earlier_tries(target, manifest)
         _end(target, intent, record, _read(target, record.key, record.generation - 1))
+
+
+def _unstage_earlier_tries(target: Target, manifest: Manifest) -> None:
+    """Remove what earlier tries of a write have staged, and keep what the manifest names.
+
+    This comes before published files are removed: the store may still carry out a copy of an earlier try.
+    """
+    _unstage(target, manifest.key, manifest.token, {file.staged for part in manifest.parts for file in part.files})
 
 
 def _begun(target: Target, record: CommitRecord) -> Intent | None:
@@ -235,7 +267,6 @@ def _write(
     target: Target, manifest: Manifest, record: CommitRecord, superseded: CommitRecord | None, later: Later
 ) -> Committed | AlreadyCommitted:
     intent = Intent.to_publish(record)
-    _announce(target, intent)
     _move(target, manifest, record.generation)
     reach("publish.manifest_temp")
     winner = _create(target, record)
@@ -254,9 +285,17 @@ def _write(
     raise _overtaken(target, manifest, winner)
 
 
-def _announce(target: Target, intent: Intent) -> None:
-    target.table.put(intent.path, intent.to_bytes())
+def _announce(target: Target, record: CommitRecord) -> bool:
+    """Create the intent to publish a record; return False if another intent of this driver is there.
+
+    It is created and not put, as an intent of an earlier try may arrive late: it must not replace this one, because it
+    may name other files.
+    """
+    intent = Intent.to_publish(record)
+    if not target.table.create(intent.path, intent.to_bytes()) and _begun(target, record) != intent:
+        return False
     reach("publish.intent")
+    return True
 
 
 def _move(target: Target, manifest: Manifest, generation: int) -> None:

@@ -11,7 +11,7 @@ changes something, in the order in which the storage carried them out. Reads are
 Each entry is a JSON object:
 
     action      staged, staged_removed, staged_moved (renamed), staged_copied, staged_missed (there was nothing to copy),
-                intent_put, intent_deleted, manifest_created, manifest_exists, manifest_put (no right version does that),
+                intent_created, intent_deleted, manifest_created, manifest_exists, manifest_put (no right version does that),
                 file_removed, state_created, state_exists, state_deleted (the journal in the checkpoint),
                 compaction_intent_put, compaction_intent_deleted, compaction_created, compaction_exists (purges, too)
     driver      who sent the request; a driver keeps one token
@@ -109,10 +109,7 @@ class Notes:
 
     def put(self, key: str, data: bytes) -> None:
         """A file was written, whether or not there was one of that name."""
-        if key.startswith(f"{INTENTS}/"):
-            intent = Intent.from_bytes(data)
-            self._note("intent_put", **_of_intent(key), files=[_file(path) for _, path in intent.files])
-        elif key.startswith(f"{COMPACTION_INTENTS}/"):
+        if key.startswith(f"{COMPACTION_INTENTS}/"):
             self._note("compaction_intent_put", **_of_compaction(data))
         elif key.startswith(f"{COMMITS}/"):
             self._note("manifest_put", **_of_manifest(key, data))
@@ -126,7 +123,10 @@ class Notes:
     def created(self, key: str, data: bytes, *, is_new: bool) -> None:
         """A file was created, or was there already."""
         outcome = "created" if is_new else "exists"
-        if key.startswith(f"{COMMITS}/"):
+        if key.startswith(f"{INTENTS}/") and is_new:
+            intent = Intent.from_bytes(data)
+            self._note("intent_created", **_of_intent(key), files=[_file(path) for _, path in intent.files])
+        elif key.startswith(f"{COMMITS}/"):
             self._note(f"manifest_{outcome}", **_of_manifest(key, data))
         elif is_compaction(key):
             self._note(f"compaction_{outcome}", **_of_compaction(data))

@@ -99,7 +99,7 @@ def skip_by_id_alone() -> None:
 
 
 def no_intent() -> None:
-    publish._announce = lambda target, intent: None
+    publish._announce = lambda target, record: True
 
 
 def manifest_before_files() -> None:

@@ -51,14 +51,18 @@ pub enum At {
     ReadNewest { is_staged: bool },
     /// `decide.Adopt`: create a manifest of this driver with the files of an earlier one.
     Adopt { record: Record, is_staged: bool },
+    /// `publish._settle_next`: look for a try of this driver to replace what is published and wanted again.
+    ReadNextOwnIntent { published: Record, is_staged: bool },
     /// `publish._finish`: look for the intent of an earlier try that did not clean up.
     Finish { published: Record, is_staged: bool },
     /// The tasks of the write.
     Stage,
     /// `publish._settle_own`: look for the intent of an earlier try of this driver.
     ReadOwnIntent { record: Record, superseded: Option<Record> },
+    /// `publish._finish`, of what is superseded: look for the intent of an earlier try that did not clean up.
+    FinishSuperseded { record: Record, superseded: Record },
     /// `publish._announce`.
-    PutIntent { record: Record, superseded: Option<Record> },
+    CreateIntent { record: Record, superseded: Option<Record> },
     /// `publish._move`: copy one file after the other.
     Copy { record: Record, superseded: Option<Record>, task: usize },
     /// `publish._move`: remove what was copied.
@@ -83,7 +87,16 @@ pub enum At {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Then {
     NextIntent,
-    DecideAgain,
+    DecideAgain {
+        is_staged: bool,
+    },
+    Write {
+        record: Record,
+        superseded: Record,
+    },
+    Finished {
+        is_staged: bool,
+    },
     WriteIsDone {
         is_staged: bool,
     },
@@ -91,6 +104,13 @@ pub enum Then {
     Overtaken {
         by: Token,
     },
+}
+
+impl Then {
+    /// Whether this follows the end of an earlier try of the driver itself.
+    fn is_of_own_try(&self) -> bool {
+        matches!(self, Then::DecideAgain { .. } | Then::Write { .. } | Then::Finished { .. })
+    }
 }
 
 /// The arguments of `publish._end`.
@@ -262,7 +282,7 @@ impl Driver {
             At::RemoveStaged(None) => Request::RemoveStagedOfQuery(self.queries[0], scenario.table_of(self.write)),
             At::Fence { key, record } => Request::CreateManifest(*key, record.clone()),
             At::Seal { intent, before, .. } => Request::CreateManifest(intent.key, seal(*intent, self.token, before)),
-            At::RemoveStagedOfIntent { ending } if ending.then == Then::DecideAgain => {
+            At::RemoveStagedOfIntent { ending } if ending.then.is_of_own_try() => {
                 Request::RemoveStagedOfOtherAttempts(self.key(), self.token, self.attempt)
             }
             At::RemoveStagedOfIntent { ending } => Request::RemoveStagedOfWrite(ending.intent.key, ending.intent.token),
@@ -274,8 +294,12 @@ impl Driver {
                 let files = self.asked(scenario).files;
                 Request::Stage(files.iter().enumerate().map(|(task, one)| (self.staged(task), *one)).collect())
             }
-            At::PutIntent { record, .. } => {
-                Request::PutIntent(self.intent_of(record), record.files.iter().map(|one| one.0).collect())
+            At::CreateIntent { record, .. } => {
+                let files = record.files.iter().map(|one| one.0).collect();
+                match scenario.is_wrong(Wrong::IntentReplaced) {
+                    true => Request::PutIntent(self.intent_of(record), files),
+                    false => Request::CreateIntent(self.intent_of(record), files),
+                }
             }
             At::Copy { record, task, .. } => Request::Copy(self.staged(*task), record.files[*task].0),
             At::RemoveSources { record, .. } => {
@@ -322,7 +346,14 @@ impl Driver {
                 self.has_staged = true;
                 self.at = At::ReadNewest { is_staged: true };
             }
-            At::PutIntent { record, superseded } => self.move_files(scenario, record, superseded),
+            At::CreateIntent { record, superseded } => {
+                let there = storage.intents.get(&self.intent_of(&record));
+                let own = record.files.iter().map(|one| one.0);
+                match there.is_some_and(|files| files.iter().copied().eq(own)) {
+                    true => self.move_files(scenario, record, superseded),
+                    false => self.at = At::ReadOwnIntent { record, superseded },
+                }
+            }
             At::Copy { .. } if *answer == Answer::Missing => self.failed(scenario),
             At::Copy { record, superseded, task } if task + 1 < record.files.len() => {
                 self.at = At::Copy { record, superseded, task: task + 1 }
@@ -448,12 +479,22 @@ impl Driver {
                 self.at = if twice == 0 { At::ReadNewest { is_staged: false } } else { At::Refused };
             }
             At::ReadNewest { is_staged } => self.decide(scenario, storage.newest(self.key()).cloned(), is_staged),
+            At::ReadNextOwnIntent { published, is_staged } => {
+                let intent = Intent { generation: published.generation + 1, ..self.intent_of(&published) };
+                match storage.intents.get(&intent) {
+                    Some(files) => {
+                        let then = Then::DecideAgain { is_staged };
+                        self.take(scenario, storage, intent, files.clone(), Some(published), then);
+                    }
+                    None => self.at = At::Finish { published, is_staged },
+                }
+            }
             At::Finish { published, is_staged } => {
                 let intent = self.intent_of(&published);
                 match storage.intents.get(&intent) {
                     Some(files) => {
                         let before = storage.manifests.get(&(intent.key, intent.generation - 1));
-                        let then = Then::WriteIsDone { is_staged };
+                        let then = Then::Finished { is_staged };
                         self.end(scenario, intent, files.clone(), Some(&published), before, then);
                     }
                     None => self.write_is_done(scenario, is_staged),
@@ -462,9 +503,29 @@ impl Driver {
             At::ReadOwnIntent { record, superseded } => {
                 let intent = self.intent_of(&record);
                 match storage.intents.get(&intent) {
-                    Some(files) => self.take(scenario, storage, intent, files.clone(), superseded, Then::DecideAgain),
-                    None if scenario.is_wrong(Wrong::NoIntent) => self.move_files(scenario, record, superseded),
-                    None => self.at = At::PutIntent { record, superseded },
+                    Some(files) => {
+                        let then = Then::DecideAgain { is_staged: true };
+                        self.take(scenario, storage, intent, files.clone(), superseded, then);
+                    }
+                    None => {
+                        self.at = match superseded {
+                            Some(superseded) if superseded.token == self.token => {
+                                At::FinishSuperseded { record, superseded }
+                            }
+                            _ => return self.begin_write(scenario, record, superseded),
+                        }
+                    }
+                }
+            }
+            At::FinishSuperseded { record, superseded } => {
+                let intent = self.intent_of(&superseded);
+                match storage.intents.get(&intent) {
+                    Some(files) => {
+                        let before = storage.manifests.get(&(intent.key, intent.generation - 1));
+                        let then = Then::Write { record, superseded: superseded.clone() };
+                        self.end(scenario, intent, files.clone(), Some(&superseded), before, then);
+                    }
+                    None => self.begin_write(scenario, record, Some(superseded)),
                 }
             }
             other => unreachable!("{other:?} reads nothing"),
@@ -599,7 +660,10 @@ impl Driver {
             Some(one) if is_same(&one) => {
                 let is_own = one.token == self.token;
                 if is_own || scenario.is_wrong(Wrong::NothingAdopted) || scenario.is_wrong(Wrong::TokenNotCompared) {
-                    At::Finish { published: one, is_staged }
+                    match scenario.is_wrong(Wrong::NextTryNotSettled) {
+                        true => At::Finish { published: one, is_staged },
+                        false => At::ReadNextOwnIntent { published: one, is_staged },
+                    }
                 } else {
                     let intent = Intent { key: self.key(), generation: one.generation + 1, token: self.token };
                     At::Adopt { record: seal(intent, self.token, &Some(one)), is_staged }
@@ -611,6 +675,14 @@ impl Driver {
                 At::ReadOwnIntent { record: self.record(scenario, generation), superseded }
             }
         };
+    }
+
+    /// `publish._write`.
+    fn begin_write(&mut self, scenario: &Scenario, record: Record, superseded: Option<Record>) {
+        match scenario.is_wrong(Wrong::NoIntent) {
+            true => self.move_files(scenario, record, superseded),
+            false => self.at = At::CreateIntent { record, superseded },
+        }
     }
 
     fn move_files(&mut self, scenario: &Scenario, record: Record, superseded: Option<Record>) {
@@ -670,7 +742,10 @@ impl Driver {
             {
                 self.at = At::RemoveStagedOfIntent { ending }
             }
-            Then::DecideAgain if !scenario.is_wrong(Wrong::EarlierAttemptsStayStaged) => {
+            Then::DecideAgain { .. } if !scenario.is_wrong(Wrong::EarlierAttemptsStayStaged) => {
+                self.at = At::RemoveStagedOfIntent { ending }
+            }
+            Then::Write { .. } | Then::Finished { .. } if !scenario.is_wrong(Wrong::FinishedWhileStaged) => {
                 self.at = At::RemoveStagedOfIntent { ending }
             }
             _ => self.remove_unnamed(scenario, ending),
@@ -695,8 +770,9 @@ impl Driver {
     fn go_on(&mut self, scenario: &Scenario, then: Then) {
         match then {
             Then::NextIntent => self.next_intent(scenario),
-            Then::DecideAgain => self.at = At::ReadNewest { is_staged: true },
-            Then::WriteIsDone { is_staged } => self.write_is_done(scenario, is_staged),
+            Then::DecideAgain { is_staged } => self.at = At::ReadNewest { is_staged },
+            Then::Write { record, superseded } => self.begin_write(scenario, record, Some(superseded)),
+            Then::Finished { is_staged } | Then::WriteIsDone { is_staged } => self.write_is_done(scenario, is_staged),
             Then::Overtaken { .. } if self.taking_back => self.go_on_after_abort(scenario, then),
             Then::Overtaken { .. } => self.at = At::Abort(then),
         }

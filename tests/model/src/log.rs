@@ -119,7 +119,7 @@ impl Replay {
         let token = self.token(event.token);
         // A storage behind a network may not know who sends a request.
         let is_own = !event.driver.is_empty()
-            && matches!(event.action.as_str(), "intent_put" | "manifest_created" | "state_created");
+            && matches!(event.action.as_str(), "intent_created" | "manifest_created" | "state_created");
         if is_own && *self.token_of_driver.entry(event.driver.clone()).or_insert(event.token) != event.token {
             return Err("a driver has one token".to_string());
         }
@@ -149,11 +149,11 @@ impl Replay {
             "staged_removed" => {
                 (vec![Request::RemoveStaged(event.staged.iter().map(|one| self.staged(one)).collect())], None)
             }
-            "intent_put" => {
+            "intent_created" => {
                 for file in &event.files {
                     self.key_of_file.insert(file.path.clone(), key);
                 }
-                (vec![Request::PutIntent(intent, event.files.iter().map(|one| self.file(one)).collect())], None)
+                (vec![Request::CreateIntent(intent, event.files.iter().map(|one| self.file(one)).collect())], None)
             }
             "intent_deleted" => (vec![Request::DeleteIntent(intent)], None),
             "staged_copied" | "staged_moved" | "staged_missed" => {

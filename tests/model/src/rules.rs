@@ -10,7 +10,7 @@ pub type Broken = Option<&'static str>;
 pub fn broken(storage: &Storage, request: &Request, token: Token) -> Broken {
     use Request::*;
     match request {
-        PutIntent(intent, files) => {
+        CreateIntent(intent, files) => {
             let own = |file: &crate::storage::File| {
                 (file.key, file.generation, file.token) == (intent.key, intent.generation, token)
             };

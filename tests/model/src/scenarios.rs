@@ -92,6 +92,17 @@ fn other_work() -> Scenario {
     )
 }
 
+/// One driver's function does something else in its second attempt, and in the third what it did in the first.
+fn work_comes_back() -> Scenario {
+    let of_work = |work, files: &[Set]| Write { input: 0b011, work, ..write(0, files) };
+    let (first, second) = (vec![of_work(1, &[0b001])], vec![of_work(2, TWO_FILES)]);
+    of(
+        "work comes back",
+        "the second attempt does something else, the third does what the first did",
+        vec![driver(vec![first.clone(), second, first])],
+    )
+}
+
 /// The first attempt writes to a table that the next one does not write to, as a path made from the time does.
 fn another_way() -> Scenario {
     Scenario {
@@ -146,13 +157,14 @@ fn rewind() -> Scenario {
 }
 
 /// All scenarios, each with the number of faults and of interruptions.
-fn all(bounds: [(u8, u8); 9]) -> Vec<Scenario> {
+fn all(bounds: [(u8, u8); 10]) -> Vec<Scenario> {
     let all = [
         two_drivers(),
         replaced(),
         three_drivers(),
         two_writes(),
         other_work(),
+        work_comes_back(),
         another_way(),
         lease(),
         compaction(),
@@ -165,12 +177,12 @@ fn all(bounds: [(u8, u8); 9]) -> Vec<Scenario> {
 const ANY: u8 = UNBOUNDED;
 
 pub fn small() -> Vec<Scenario> {
-    all([(1, 2), (1, 1), (0, 2), (1, 1), (0, ANY), (0, ANY), (0, 2), (0, ANY), (1, ANY)])
+    all([(1, 2), (1, 1), (0, 2), (1, 1), (0, ANY), (2, ANY), (0, ANY), (0, 2), (0, ANY), (1, ANY)])
 }
 
 pub fn large() -> Vec<Scenario> {
     let deeper = |faults, switches, scenario| Scenario { faults, switches, ..scenario };
-    let mut one = all([(1, ANY), (1, ANY), (0, 5), (1, 3), (1, 3), (1, 3), (0, 4), (0, ANY), (2, ANY)]);
+    let mut one = all([(1, ANY), (1, ANY), (0, 5), (1, 3), (1, 3), (3, ANY), (1, 3), (0, 4), (0, ANY), (2, ANY)]);
     one.push(deeper(2, 2, two_drivers()));
     one.push(deeper(2, 2, replaced()));
     one.push(deeper(1, 2, three_drivers()));
@@ -196,6 +208,9 @@ pub fn wrong() -> Vec<Scenario> {
         one(Wrong::StagedFilesStay, 1, two_drivers()),
         one(Wrong::StagedSinceTheListing, 0, two_drivers()),
         one(Wrong::EarlierAttemptsStayStaged, 2, two_drivers()),
+        one(Wrong::NextTryNotSettled, 1, work_comes_back()),
+        one(Wrong::FinishedWhileStaged, 3, work_comes_back()),
+        one(Wrong::IntentReplaced, 1, work_comes_back()),
         one(Wrong::LeaseNotExclusive, 0, lease()),
         one(Wrong::JournalNotExclusive, 0, another_way()),
         one(Wrong::NotFenced, 0, rewind()),

@@ -126,6 +126,8 @@ pub enum Request {
     RemoveStagedOfWrite(Key, Token),
     /// The same, but for one attempt.
     RemoveStagedOfOtherAttempts(Key, Token, u8),
+    CreateIntent(Intent, Vec<File>),
+    /// In a wrong version only.
     PutIntent(Intent, Vec<File>),
     DeleteIntent(Intent),
     Copy(Staged, File),
@@ -185,6 +187,7 @@ impl Storage {
             RemoveStagedOfOtherAttempts(key, token, attempt) => {
                 self.staged.retain(|one, _| (one.key, one.token) != (key, token) || one.attempt == attempt)
             }
+            CreateIntent(name, files) => return created(&mut self.intents, name, files),
             PutIntent(name, files) => drop(self.intents.insert(name, files)),
             DeleteIntent(name) => drop(self.intents.remove(&name)),
             Copy(from, to) => match self.staged.get(&from) {

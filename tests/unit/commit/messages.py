@@ -202,6 +202,12 @@ def functions() -> Iterator[tuple[str, Sequence[Sequence[Step]]]]:
             [Step("a", "sink", y, "y")],
         ],
     )
+    other, again = Step("a", "sink", x, "x"), Step("a", "sink", y, "y")
+    yield "an attempt in between does other work", [[other], [again], [other]]
+    yield (
+        "an attempt in between writes elsewhere as well",
+        [[a, other_b := Step("b", "sink", x, "x")], [b], [a, other_b]],
+    )
     yield "a path made from the time", [[Step("hour=9", "sink", WHOLE)], [Step("hour=10", "sink", WHOLE)]]
     yield "another branch", [[a, Step("b", "extra", WHOLE)], [a]]
 

@@ -46,7 +46,7 @@ def skip_by_id_alone(monkeypatch):
 
 
 def no_intent(monkeypatch):
-    monkeypatch.setattr(publish, "_announce", lambda target, intent: None)
+    monkeypatch.setattr(publish, "_announce", lambda target, record: True)
 
 
 def manifest_before_files(monkeypatch):

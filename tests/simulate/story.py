@@ -49,7 +49,7 @@ _LEASE_SECS = 15.0
 _PATIENCE_SECS = 3600.0
 _LOOK_SECS = 20.0
 _STEP_SECS = 5.0
-_LATEST_SECS = 400.0  # a batch may begin 300 s after the file that it needs was deleted
+_LATEST_SECS = 400.0  # a request may be carried out again 300 s after it was sent
 
 
 _WHOLE = frozenset({"all", "both"})
@@ -264,7 +264,7 @@ class Story:
             self._start_driver(host)
 
     def _drive(self, session: StreamSession, number: int) -> None:
-        plan, process = self.plan, threads.process()
+        plan, process, began_secs = self.plan, threads.process(), self.world.now
         options = {
             "bootstrap.servers": f"broker-{number}:9092",
             "topicName": TOPIC,
@@ -300,7 +300,7 @@ class Story:
         except EtlError as error:
             self.world.note(process.name, f"ends with {type(error).__name__}: {error}")
             self._refuse(type(error).__name__)
-            self._judge_refusal(process, error)
+            self._judge_refusal(process, error, began_secs)
         # The process ends with its last line, whatever its daemon threads are doing.
         self.world.scheduler.at(self.world.now, process.kill)
 
@@ -310,7 +310,7 @@ class Story:
     def _fails(self) -> float:
         return 0.0 if self.world.now > self.plan.lasts_secs else self.plan.fails
 
-    def _judge_refusal(self, process: threads.Process, error: EtlError) -> None:
+    def _judge_refusal(self, process: threads.Process, error: EtlError, began_secs: float) -> None:
         """A driver may end with an error only if the story gave it a reason."""
         if isinstance(error, TransientError | LeaseHeld):
             return
@@ -325,12 +325,9 @@ class Story:
             # A driver that wakes up after a rewind may still log a batch in the checkpoint of the new query.
             self._operator("rewind", self._rewind)
             return
-        if (
-            isinstance(error, CheckpointError)
-            and self.plan.on_s3
-            and self.world.now < self._rewound_secs + _LATEST_SECS
-        ):
-            # A deletion that the rewind sent twice may hit the new query's files, which have the same names.
+        if isinstance(error, CheckpointError) and self.plan.on_s3 and began_secs < self._rewound_secs + _LATEST_SECS:
+            # A deletion that the rewind sent twice may hit the new query's files, which have the same names. The query
+            # may notice it only at a later batch.
             self._operator("rewind", self._rewind)
             return
         raise Violation(f"{process.name} is refused without a reason: {type(error).__name__}: {error}")

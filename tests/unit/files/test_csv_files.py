@@ -181,3 +181,24 @@ def test_each_rejected_line_has_the_byte_that_it_begins_at(tmp_path, text, heade
         assert text[at + len(error.raw) :][:1] in (b"\n", b"\r", b"")
     assert len({error.at.position for error in wholes}) == len(wholes)
     assert {(one.at.position, one.raw) for one in in_pieces} == {(one.at.position, one.raw) for one in wholes}
+
+
+@pytest.mark.parametrize("escaper", [None, "\\"])
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ('1,a\n2,"b\n3,c\n', True),
+        ('1,a\n2,"b\n3,c', True),
+        ('1,"a\n2,b\n3,c\n', True),
+        ('1,a\n2,"b\n\nc"\n', False),
+        ('1,a\n2,"b\nc"', False),
+        ('1,a\r\n2,"b\r\nc"\r\n', False),
+        ('1,"a\nb"\n2,c\n', False),
+        ('1,"a\nb"\n2,c,d\n', False),
+        ("1,a\n2,b\n", False),
+    ],
+)
+def test_a_quote_that_takes_the_rest_of_a_csv_file_is_named(tmp_path, capsys, text, is_open, escaper):
+    (tmp_path / "a").write_text(text, newline="")
+    records(tmp_path, "csv", multiLine=True, escaper=escaper)
+    assert ("quote_not_closed" in capsys.readouterr().err) == is_open

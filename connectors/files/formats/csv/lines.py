@@ -25,12 +25,13 @@ class FirstLines:
         most_bytes: of a record.
 
     Attributes:
+        place: its URL.
         at: the byte that the next line begins at.
     """
 
     def __init__(self, plain: BinaryIO, place: str, most_bytes: int) -> None:
         self._plain = plain
-        self._place = place
+        self.place = place
         self._most_bytes = most_bytes
         self._held = b""
         self.at = 0
@@ -51,7 +52,7 @@ class FirstLines:
         end = found.end() if found else len(self._held)
         line, self._held = self._held[:end], self._held[end:]
         if len(line) + before_bytes > self._most_bytes:
-            raise too_large(self._place, f"a record of more than {self._most_bytes >> 20} MiB")
+            raise too_large(self.place, f"a record of more than {self._most_bytes >> 20} MiB")
         start = len(BOM) if not self.at and line.startswith(BOM) else 0
         self.at += len(line)
         return line[start:]
@@ -61,23 +62,29 @@ class FirstLines:
         return behind(first + self._held, self._plain)
 
 
-def with_whole_breaks(text: BinaryIO) -> BinaryIO:
-    """Return a stream of which no read ends between a carriage return and a line feed.
+class WholeBreaks(io.RawIOBase):
+    """A stream of which no read ends between a carriage return and a line feed.
 
     Where a block ends there, Arrow 26.0.1 drops the line feed, also one within a quoted value.
+
+    Attributes:
+        last_bytes: the last three bytes that were read.
     """
-    return cast("BinaryIO", _WholeBreaks(text))
 
-
-class _WholeBreaks(io.RawIOBase):
     def __init__(self, text: BinaryIO) -> None:
         self._text = text
         self._held = b""
+        self.last_bytes = b""
 
-    def readable(self) -> bool:
+    def readable(self) -> bool:  # noqa: D102
         return True
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int = -1) -> bytes:  # noqa: D102
+        data = self._next(size)
+        self.last_bytes = (self.last_bytes + data[-3:])[-3:]
+        return data
+
+    def _next(self, size: int) -> bytes:
         if size < 0:
             return self._held + self._text.read()
         data, self._held = self._held + self._text.read(max(0, size - len(self._held))), b""

@@ -20,11 +20,11 @@ from gluepot.connectors.files.formats.csv.dialect import character, separator_an
 from gluepot.connectors.files.formats.csv.lines import (
     LINE_BREAK,
     FirstLines,
+    WholeBreaks,
     holds,
     is_blank,
     is_utf8,
     line_count,
-    with_whole_breaks,
 )
 from gluepot.connectors.files.formats.csv.places import Places
 from gluepot.connectors.files.formats.csv.row_parser import RowParser
@@ -112,6 +112,7 @@ class CsvReader:
         self._separator = settings.separator.encode()
         self._parser = RowParser(settings.separator, settings.quote, settings.escape)
         self._has_warned = False
+        self._has_warned_of_quote = False
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
@@ -152,6 +153,14 @@ class CsvReader:
             hint = "give the encoding in format_options, such as ISO-8859-1 or UTF-16"
             log.warning("header_is_not_utf8", file=place, hint=hint)
 
+    def _warn_of_open_quote(self, place: str) -> None:
+        """Warn once of a quote that takes all lines up to the end of its file into one value."""
+        if not self._has_warned_of_quote:
+            self._has_warned_of_quote = True
+            configure_once()
+            hint = "all lines up to the end of the file are in one value; close the quote, or correct quoteChar"
+            log.warning("quote_not_closed", file=place, hint=hint)
+
     def _first_record(self, lines: FirstLines, *, names_columns: bool) -> tuple[bytes, list[str]]:
         """Take the first record that is not blank off a file, and return it with its values; nothing at the end.
 
@@ -169,6 +178,8 @@ class CsvReader:
             return as_text(taken[-1])
 
         cells = self._parser.cells(text, more)
+        if len(taken) > 2 and not taken[-1]:  # the file ended within a value
+            self._warn_of_open_quote(lines.place)
         return b"".join(taken), cells
 
     def _rows(self, rows: Rows, rest: BinaryIO, at: int, place: str) -> Iterator[Chunk]:
@@ -232,15 +243,17 @@ class CsvReader:
     def _stream(self, rows: Rows, rest: BinaryIO, place: str) -> Iterator[Chunk]:
         """Read records that may spread over lines."""
         bad: list[ErrorRecord] = []
+        text, last = WholeBreaks(rest), b""
         try:
             with arrow_csv.open_csv(
-                pa.PythonFile(with_whole_breaks(rest), "r"),
+                pa.PythonFile(text, "r"),
                 read_options=_read_options(rows.names, _BLOCK_BYTES),
                 parse_options=self._parse_options(rows, bad),
                 convert_options=_convert_options(rows.names, pa.binary()),
             ) as batches:
                 for batch in batches:
                     taken, bad[:] = list(bad), []
+                    last = batch.column(batch.num_columns - 1)[-1].as_py() if batch.num_rows and not taken else b""
                     yield rows.texts(batch, taken)
         except pa.ArrowInvalid as error:
             if _NO_RECORD in str(error):
@@ -248,6 +261,9 @@ class CsvReader:
             raise PermanentError(
                 f"{place} is not CSV as the options say ({error}); correct separator, quoteChar or multiLine"
             ) from error
+        is_closed = text.last_bytes.rstrip(b"\r\n").endswith((self._settings.quote or "").encode())
+        if LINE_BREAK.search(last) and not is_closed and not bad:
+            self._warn_of_open_quote(place)
         yield from rows.chunks([], bad)
 
     def _parse_options(self, rows: Rows, bad: list[ErrorRecord]) -> arrow_csv.ParseOptions:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from gluepot.connectors.files.formats.csv.dialect import convert_options, escaped_cell, unescaped
-from gluepot.connectors.files.formats.csv.lines import with_whole_breaks
+from gluepot.connectors.files.formats.csv.lines import WholeBreaks
 from gluepot.connectors.files.formats.json.parse import parsed, stored_field
 from gluepot.connectors.files.formats.text_file import Compression, decompressed
 from gluepot.connectors.files.sink.typed import typed
@@ -53,7 +53,7 @@ def _column(cells: pa.StringArray, field: pa.Field) -> Column:
 def _quoted(text: BinaryIO, encoding: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
     names = encoding["columns"]
     yield from pc.open_csv(
-        pa.PythonFile(with_whole_breaks(text), "r"),
+        pa.PythonFile(WholeBreaks(text), "r"),
         pc.ReadOptions(column_names=None if encoding["header"] else names, block_size=_BLOCK_BYTES),
         pc.ParseOptions(
             delimiter=encoding["separator"],

@@ -15,6 +15,7 @@ from gluepot.core.option_values import is_true
 from gluepot.core.python_modules.requests import MODULES, OPTIONS, Request, request_of
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
+EXTRA_PY_FILES = "extra-py-files"
 PYTHON_FILES = (".py", ".zip", ".egg", ".whl")
 
 _LOGS = "logs go to stderr"
@@ -174,7 +175,7 @@ class JobParameters:
             glue_version=checked_glue_version(glue_version),
             temp_dir=last.get("TempDir") or None,
             conf=_conf([value for name, value in given if name == "conf"]),
-            extra_py_files=_python_files(_comma_list(last, "extra-py-files")),
+            extra_py_files=python_files(last.get(EXTRA_PY_FILES, "")),
             python_modules=request_of(last.get(MODULES, ""), last.get(OPTIONS, "")),
             extra_jars=_comma_list(last, "extra-jars"),
             user_jars_first=is_on(last.get("user-jars-first")),
@@ -246,10 +247,20 @@ def _conf(values: Sequence[str]) -> dict[str, str]:
 
 
 def _comma_list(given: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(item for item in (part.strip() for part in given.get(name, "").split(",")) if item)
+    return _items(given.get(name, ""))
 
 
-def _python_files(paths: tuple[str, ...]) -> tuple[str, ...]:
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(item for item in (part.strip() for part in text.split(",")) if item)
+
+
+def python_files(text: str) -> tuple[str, ...]:
+    """Return the paths that `--extra-py-files` has, separated by commas.
+
+    Raises:
+        ConfigError: one of them is no module and no archive.
+    """
+    paths = _items(text)
     for path in paths:
         if not path.endswith(PYTHON_FILES):
             raise ConfigError(

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import zipfile
 
 import httpx
 import pytest
@@ -127,8 +128,13 @@ def test_the_logs_of_a_run_are_read_as_clients_of_glue_read_them(glue, serving, 
 
 def test_a_python_shell_job_runs_without_spark_in_an_environment_with_its_modules(glue, script, tmp_path):
     path = wheel(tmp_path, "greeting", code="word = 'hello'\n")
+    (tmp_path / "first.py").write_text("name = 'first'\n")
+    for name in ("second.zip", "third.egg"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(f"{name[:-4]}.py", f"name = {name!r}\n")
+    files = [tmp_path / "first.py", tmp_path / "second.zip", tmp_path / "third.egg", wheel(tmp_path, "fourth")]
     location = script(
-        "import sys, boto3, greeting",
+        "import sys, boto3, greeting, first, second, third, fourth",
         "from awsglue.utils import getResolvedOptions",
         "args = getResolvedOptions(sys.argv, ['name'])",
         "job = boto3.client('glue').get_job(JobName='shell')['Job']['Name']",
@@ -142,6 +148,7 @@ def test_a_python_shell_job_runs_without_spark_in_an_environment_with_its_module
         DefaultArguments={
             "--additional-python-modules": str(path),
             "--python-modules-installer-option": "--no-index",
+            "--extra-py-files": ",".join(map(str, files)),
         },
         ExecutionProperty={"MaxConcurrentRuns": 2},
     )
@@ -152,6 +159,9 @@ def test_a_python_shell_job_runs_without_spark_in_an_environment_with_its_module
     assert (run["JobRunState"], run["LogGroupName"]) == ("SUCCEEDED", "/aws-glue/python-jobs"), run
     failed = awaited(glue, "shell", second, "SUCCEEDED", "FAILED")
     assert failed["ErrorMessage"] == "Command failed with exit code 3"
+    arguments = {"--name": "any", "--extra-py-files": str(tmp_path / "gone.zip")}
+    run = awaited(glue, "shell", glue.start_job_run(JobName="shell", Arguments=arguments)["JobRunId"], "FAILED")
+    assert f"There is no file gone.zip in {tmp_path}" in run["ErrorMessage"]
 
 
 def test_a_script_that_is_not_there_is_told(glue):

@@ -17,8 +17,13 @@ _REQUIREMENTS = "requirements.txt"
 _MOST_FILES, _MOST_BYTES = 10_000, 20 << 30
 
 
-def fetched(url: str, folder: Path) -> tuple[Path, str]:
-    """Copy a file into a folder; return the copy and the digest of its content.
+def fetched(url: str, folder: Path, named_by: str = MODULES) -> tuple[Path, str]:
+    """Copy a file into a new folder; return the copy and the digest of its content.
+
+    Args:
+        url: of the file, local or `s3://`.
+        folder: the folder; its parent exists.
+        named_by: the parameter of the job that names the file, for the message.
 
     Raises:
         ConfigError: there is no such file.
@@ -27,7 +32,7 @@ def fetched(url: str, folder: Path) -> tuple[Path, str]:
     source = open_source(parent or ("/" if url.startswith("/") else "."))
     entry = source.entry(name)
     if entry is None:
-        raise ConfigError(f"There is no file {name} in {source.url}; it is named by --{MODULES}.")
+        raise ConfigError(f"There is no file {name} in {source.url}; it is named by --{named_by}.")
     folder.mkdir()
     copy, digest = folder / name, hashlib.sha256(name.encode())
     with source.open(entry) as content, copy.open("wb") as written:

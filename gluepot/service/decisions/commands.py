@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
+from gluepot.core.job_parameters import EXTRA_PY_FILES
 from gluepot.core.python_modules.requests import MODULES, OPTIONS
 from gluepot.service.decisions.definitions import is_crawl, is_python_shell, is_quality_run, workers_of
 from gluepot.service.decisions.states import Run, effective_arguments
 
 _LOCATION = "--scriptLocation"
 _REQUEST = "request.json"
+_OF_EVERY_SHELL = {"--job-bookmark-option": "job-bookmark-disable", "--job-language": "python"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,10 @@ def _on_cluster(run: Run, master: str | None) -> list[str]:
 
 def _for_shell(run: Run, script: str) -> list[str]:
     given = effective_arguments(run)
-    modules = [given.get(f"--{name}", "") for name in (MODULES, OPTIONS)]
-    return ["gluepot.service.launch.python_shell", *modules, script, *_words(run, _of_workflow(run))]
+    modules = [given.get(f"--{name}", "") for name in (MODULES, OPTIONS, EXTRA_PY_FILES)]
+    usual = {name: given.get(name, value) for name, value in _OF_EVERY_SHELL.items()}
+    own = {**usual, _LOCATION: script_location(run), **_of_workflow(run)}
+    return ["gluepot.service.launch.python_shell", *modules, script, *_words(run, own)]
 
 
 def _of_workflow(run: Run) -> dict[str, str]:

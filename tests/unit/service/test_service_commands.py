@@ -29,8 +29,23 @@ def test_a_script_gets_its_names_and_arguments():
 
 def test_a_shell_job_gets_its_own_arguments_only():
     made = command({"--day": "monday", "--additional-python-modules": "a==1,b"}, kind="pythonshell")
-    assert made.argv[1:6] == ["-m", "gluepot.service.launch.python_shell", "a==1,b", "", "daily.py"]
-    assert made.argv[6:] == ["--day", "monday", "--additional-python-modules", "a==1,b"]
+    assert made.argv[1:7] == ["-m", "gluepot.service.launch.python_shell", "a==1,b", "", "", "daily.py"]
+    assert made.argv[7:] == [
+        *("--job-bookmark-option", "job-bookmark-disable", "--job-language", "python"),
+        *("--scriptLocation", "s3://bucket/scripts/daily.py"),
+        *("--day", "monday", "--additional-python-modules", "a==1,b"),
+    ]
+
+
+def test_a_shell_job_may_have_another_value_of_what_every_one_gets():
+    made = command(
+        {"--job-language": "other", "--scriptLocation": "/new.py", "--extra-py-files": "a.egg"}, kind="pythonshell"
+    )
+    assert made.argv[3:7] == ["", "", "a.egg", "new.py"]
+    assert made.argv[7:] == [
+        *("--job-bookmark-option", "job-bookmark-disable", "--job-language", "other"),
+        *("--scriptLocation", "/new.py", "--extra-py-files", "a.egg"),
+    ]
 
 
 def test_nobody_else_chooses_a_runs_names():

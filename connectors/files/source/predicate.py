@@ -32,7 +32,7 @@ Types = Mapping[str, Callable[[str], Any]]
 """Turns a text into a value of a column, by the column's name in lower case; a ValueError makes it null."""
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>-?\d+(?:\.\d+)?(?![\w.]))|(?P<text>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")"
+    r"\s*(?:(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?(?![\w.]))|(?P<text>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")"
     r"|(?P<name>`[^`]+`|[A-Za-z_][\w.]*)|(?P<sign><>|!=|<=|>=|==|=|<|>|\(|\)|,))"
 )
 COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -146,17 +146,26 @@ class Reader:
         if self._took("not"):
             inner = self._negated(depth + 1)
             return lambda known: _not(inner(known))
-        if self._took("("):
-            self._open += 1
-            if self._open > _DEEPEST:
-                raise ConfigError(
-                    f"The predicate {_shown(self._text)} has more than {_DEEPEST} parentheses in another."
-                )
+        if not self._is_operand_next() and self._took("("):
+            self._deeper()
             inner = self._either()
             self._need(")")
             self._open -= 1
             return inner
         return self._comparison()
+
+    def _is_operand_next(self) -> bool:
+        """Tell whether parentheses that open here hold an operand alone, as in `(n) = (1)`."""
+        at = self._at
+        while at < len(self._tokens) and self._tokens[at] == ("sign", "("):
+            at += 1
+        opened = at - self._at
+        return opened > 0 and self._tokens[at + 1 : at + 1 + opened] == [("sign", ")")] * opened
+
+    def _deeper(self) -> None:
+        self._open += 1
+        if self._open > _DEEPEST:
+            raise ConfigError(f"The predicate {_shown(self._text)} has more than {_DEEPEST} parentheses in another.")
 
     def _comparison(self) -> Callable[[Values], Truth]:
         left = self.operand()
@@ -222,7 +231,13 @@ class Reader:
         return _compared(sign, left.value(known), right.value(known), next(filter(None, types), None))
 
     def operand(self) -> Operand:
-        """Read a column or a literal."""
+        """Read a column or a literal, which may be in parentheses."""
+        if self._took("("):
+            self._deeper()
+            inner = self.operand()
+            self._need(")")
+            self._open -= 1
+            return inner
         if self._at >= len(self._tokens):
             raise self._wrong()
         kind, token = self._tokens[self._at]

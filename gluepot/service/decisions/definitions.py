@@ -20,6 +20,7 @@ _SHELL_DPUS = (0.0625, 1.0)
 _OF_RUN = (
     "Timeout",
     "MaxCapacity",
+    "AllocatedCapacity",
     "WorkerType",
     "NumberOfWorkers",
     "SecurityConfiguration",
@@ -28,6 +29,7 @@ _OF_RUN = (
     "JobRunQueuingEnabled",
     "ExecutionRoleSessionPolicy",
 )
+_NEWER_CAPACITY = frozenset({"MaxCapacity", "WorkerType", "NumberOfWorkers"})
 _NOT_HERE = {
     "glueray": "Ray jobs cannot run here; make it a glueetl job, or run it on a Ray cluster.",
 }
@@ -47,6 +49,7 @@ def complete(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ServiceError: `InvalidInputException` for what AWS Glue refuses and what cannot run here.
     """
+    given = _without_old_capacity(given)
     command = given.get("Command", {})
     kind = command.get("Name", "")
     if kind not in COMMANDS:
@@ -89,11 +92,29 @@ def for_run(definition: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict
         ServiceError: `InvalidInputException` for a choice that the job could not have, either.
     """
     chosen = dict(definition)
+    overrides = _without_old_capacity(overrides)
     if "MaxCapacity" in overrides:
         chosen = {name: value for name, value in chosen.items() if name not in {"WorkerType", "NumberOfWorkers"}}
     elif "WorkerType" in overrides or "NumberOfWorkers" in overrides:
         chosen.pop("MaxCapacity", None)
     return complete({**chosen, **overrides})
+
+
+def _without_old_capacity(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return members with `MaxCapacity` for `AllocatedCapacity`, its older name. It counts if nothing newer is given.
+
+    Raises:
+        ServiceError: `InvalidInputException`, because the capacity is less than 1.
+    """
+    if "AllocatedCapacity" not in given:
+        return given
+    dpus = given["AllocatedCapacity"]
+    rest = {name: value for name, value in given.items() if name != "AllocatedCapacity"}
+    if not _NEWER_CAPACITY.isdisjoint(rest):
+        return rest
+    if dpus < 1:
+        raise invalid(f"AllocatedCapacity is {dpus}; use 1 or more.")
+    return {**rest, "MaxCapacity": float(dpus)}
 
 
 def is_python_shell(definition: Mapping[str, Any]) -> bool:

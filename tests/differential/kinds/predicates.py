@@ -27,7 +27,7 @@ _TEXTS = (
 )  # fmt: skip
 _LITERALS = (
     "'a'", "'A'", "'2024'", "'02024'", "''", "' '", "'ä'", "'2024-02-29'", "'7'", "'it''s'", '"a"', "'back\\\\slash'", "7", "-7", "0", "2024", "02024",
-    "2147483648", "9007199254740993", "99999999999999999999", "7.0", "1.5", "true", "false", "date '2024-02-29'", "null",
+    "2147483648", "9007199254740993", "99999999999999999999", "7.0", "1.5", "7e0", "70E-1", "2.024e3", "(7)", "(('a'))", "true", "false", "date '2024-02-29'", "null",
 )  # fmt: skip
 _PATTERNS = ("'a%'", "'%'", "'_'", "'2024%'", "'a\\\\_b'", "'%b'", "'a_b'", "''", "s")
 _FUNCTIONS = (
@@ -97,7 +97,7 @@ def _predicate(random: Random, depth: int) -> str:
     if depth and choice < 0.4:
         form = random.choice(["({}) and ({})", "({}) or ({})", "not ({})", "{} and {}", "{} or {}", "not {}"])
         return form.format(*(_predicate(random, depth - 1) for _ in range(form.count("{}"))))
-    column = random.choice([*_COLUMNS, "`Year`", "S"])
+    column = random.choice([*_COLUMNS, "`Year`", "S", "(s)", "((n))"])
     negated = random.choice(["", "", "not "])
     match random.randrange(9):
         case 0:

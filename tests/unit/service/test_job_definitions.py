@@ -29,6 +29,7 @@ def test_a_stream_has_no_timeout_of_its_own():
     [
         ({"Command": {"Name": "glueray", "ScriptLocation": "s3://b/j.py"}}, "Ray jobs cannot run here"),
         ({**SHELL, "WorkerType": "G.1X", "NumberOfWorkers": 2}, "A Python shell job has no workers"),
+        ({"AllocatedCapacity": 0}, "AllocatedCapacity is 0; use 1 or more"),
         ({**SHELL, "MaxCapacity": 2.0}, "MaxCapacity is 2.0; a Python shell job has 0.0625 or 1"),
         ({"Command": {"Name": "etl", "ScriptLocation": "s3://b/j.py"}}, "Command.Name is 'etl'"),
         ({"Command": {"Name": "glueetl"}}, "Command.ScriptLocation is missing"),
@@ -59,6 +60,9 @@ def test_what_cannot_run_is_refused_with_a_sentence(changes, part):
         ({}, {"MaxCapacity": 10.0, "AllocatedCapacity": 10}),
         (SHELL, {"MaxCapacity": 0.0625, "AllocatedCapacity": 0}),
         ({"MaxCapacity": 2.5}, {"MaxCapacity": 2.5, "AllocatedCapacity": 2}),
+        ({"AllocatedCapacity": 3}, {"MaxCapacity": 3.0, "AllocatedCapacity": 3}),
+        ({"AllocatedCapacity": 3, "MaxCapacity": 2.0}, {"MaxCapacity": 2.0, "AllocatedCapacity": 2}),
+        ({**SHELL, "AllocatedCapacity": 1}, {"MaxCapacity": 1.0, "AllocatedCapacity": 1}),
         (
             {"WorkerType": "G.025X", "NumberOfWorkers": 3},
             {"MaxCapacity": 0.75, "AllocatedCapacity": 0, "WorkerType": "G.025X", "NumberOfWorkers": 3},
@@ -70,12 +74,13 @@ def test_what_cannot_run_is_refused_with_a_sentence(changes, part):
     ],
 )
 def test_capacity_follows_from_workers(given, found):
-    assert capacity({**GIVEN, **given}) == found
+    assert capacity(complete({**GIVEN, **given})) == found
 
 
 def test_a_run_may_have_another_size_than_its_job():
     job = complete({**GIVEN, "WorkerType": "G.1X", "NumberOfWorkers": 2})
     assert capacity(for_run(job, {"MaxCapacity": 4.0})) == {"MaxCapacity": 4.0, "AllocatedCapacity": 4}
+    assert capacity(for_run(job, {"AllocatedCapacity": 4})) == {"MaxCapacity": 4.0, "AllocatedCapacity": 4}
     assert for_run(job, {"NumberOfWorkers": 5})["WorkerType"] == "G.1X"
     by_capacity = complete({**GIVEN, "MaxCapacity": 4.0})
     assert "MaxCapacity" not in for_run(by_capacity, {"WorkerType": "G.2X", "NumberOfWorkers": 2})

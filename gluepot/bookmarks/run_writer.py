@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import LedgerWrite
 from gluepot.bookmarks.run_journal import RunJournal
 from gluepot.connectors.values import CommitKey, Manifest
+from gluepot.core.private import make_private_folder
 from gluepot.core.statedir import state_root
 from gluepot.engine.account import Account
 from gluepot.engine.lake_output import LakeAppend, takes_back
@@ -132,7 +134,10 @@ def _rejects_root(run: JobRun | None) -> str:
     """Return the folder of rejected records that no table keeps: below `--TempDir`, else in the state folder."""
     if run is not None and run.temp_dir:
         return f"{run.temp_dir.rstrip('/')}/gluepot/rejects/{quote(run.name, safe='')}"
-    return str(state_root(os.environ) / "rejects" / quote(run.name if run else "script", safe=""))
+    folder = state_root(os.environ) / "rejects"
+    with suppress(OSError):  # a place that cannot be written to matters only if a record is rejected
+        make_private_folder(folder)
+    return str(folder / quote(run.name if run else "script", safe=""))
 
 
 def _begin(run: JobRun, marks: Bookmarks) -> RunWriter:

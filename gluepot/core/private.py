@@ -20,11 +20,14 @@ def make_private_folder(folder: Path) -> None:
     folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
 
 
-def make_private_file(path: Path) -> None:
-    """Make an empty file if there is none; one that was there before keeps its content and its mode.
+def make_private_file(path: Path, text: str = "") -> None:
+    """Make a file with a text if there is none; one that was there before keeps its content and its mode.
 
     Raises:
         OSError: it cannot be made.
     """
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+    with (
+        suppress(FileExistsError),
+        os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "w") as made,
+    ):
+        made.write(text)

@@ -62,7 +62,7 @@ def back_up(folder: Path, environ: Mapping[str, str]) -> Copied:
             shutil.copy2(path, folder / name)
             copied.files.append(name)
     # Last, so that a backup without it is one that was not finished.
-    (folder / _ABOUT).write_text(json.dumps(_ABOUT_CONTENT))
+    make_private_file(folder / _ABOUT, json.dumps(_ABOUT_CONTENT))
     return copied
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gluepot.core.errors import ConfigError
-from gluepot.core.private import make_private_folder
+from gluepot.core.private import make_private_file, make_private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,7 @@ def own_key(path: Path) -> KeyPair:
     if not path.exists():
         make_private_folder(path.parent)
         made = {"id": f"GLUEPOT{secrets.token_hex(7).upper()}", "secret": secrets.token_urlsafe(30)}
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(made, file)
+        make_private_file(path, json.dumps(made))
     try:
         found = json.loads(path.read_text())
         return KeyPair(str(found["id"]), str(found["secret"]))
@@ -50,9 +48,7 @@ def own_key(path: Path) -> KeyPair:
 
 def own_token(path: Path) -> str:
     """Return the token of a file, which only its owner may read; a new one if there is no file."""
-    if not path.exists():
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(30))
+    make_private_file(path, secrets.token_urlsafe(30))
     return path.read_text().strip()
 
 

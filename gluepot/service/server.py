@@ -17,7 +17,7 @@ import uvicorn
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
-from gluepot.core.private import make_private_folder
+from gluepot.core.private import make_private_file, make_private_folder
 from gluepot.core.sockets import LOOPBACK, is_loopback, listen, origin_of
 from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
@@ -199,8 +199,7 @@ def shell_environment(environ: Mapping[str, str], *, reads_only: bool = False) -
 
 def own_place(path: Path) -> str:
     """Return the name of this place, which a file keeps: that of the machine, and something that no other has."""
-    if not path.exists():
-        path.write_text(f"{socket.gethostname()}-{secrets.token_hex(4)}")
+    make_private_file(path, f"{socket.gethostname()}-{secrets.token_hex(4)}")
     return path.read_text()
 
 

@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from gluepot.bookmarks.ledger import Owner, RunStart, ledger_url, open_ledger
+from gluepot.bookmarks.run_writer import _rejects_root
 from gluepot.core.clock import FakeClock
 from gluepot.core.private import make_private_file, make_private_folder
 from gluepot.service.backup import back_up
@@ -54,6 +55,13 @@ def test_a_file_that_is_there_keeps_its_content(tmp_path):
     (tmp_path / "there").write_text("kept")
     make_private_file(tmp_path / "there")
     assert (tmp_path / "there").read_text() == "kept"
+
+
+def test_the_folder_of_rejects_is_private(tmp_path, monkeypatch):
+    (tmp_path / "state").mkdir(mode=0o755)
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
+    assert _rejects_root(None) == f"{tmp_path}/state/rejects/script"
+    assert mode(tmp_path / "state" / "rejects") == 0o700
 
 
 def test_databases_keys_and_runs_are_private_in_a_folder_that_others_may_read(tmp_path):

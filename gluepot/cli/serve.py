@@ -47,6 +47,7 @@ def serve(
     master: Annotated[str | None, Parameter(env_var="GLUEPOT_MASTER")] = None,
     event_queue: Sequence[str] = (),
     topic: Sequence[str] = (),
+    strict_account: bool = False,
     dev: bool = False,
     demo: bool = False,
 ) -> None:
@@ -65,6 +66,8 @@ def serve(
             come from the environment, as AWS's tools take them.
         topic: ARN of an SNS topic and a URL, as ARN=URL; may be repeated. The URL gets what rules and alarms send to
             the topic, in SNS's envelope. Topics that are not named are called in SNS.
+        strict_account: refuse calls that name another account, catalog or region, as AWS does. Without it, they are
+            answered as if they named the service's own, with one warning for each name.
         dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
         demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
     """
@@ -77,6 +80,7 @@ def serve(
         master_of(launcher, master),
         event_queues=tuple(event_queue),
         topics=topics_of(topic),
+        strict_account=strict_account,
     )
     clock = SystemClock()
     with ExitStack() as stack:

@@ -44,6 +44,12 @@ class Figures(Collector):
             buckets=_BUCKETS,
             registry=self._registry,
         )
+        self._foreign = Counter(
+            "gluepot_service_foreign_ids",
+            "Accounts, catalogs and regions in calls that are not the service's, by kind.",
+            ["kind"],
+            registry=self._registry,
+        )
         self._registry.register(self)
 
     def answered(self, operation: str, code: str, secs: float) -> None:
@@ -56,6 +62,10 @@ class Figures(Collector):
         """
         self._requests.labels(operation, code).inc()
         self._request_secs.observe(secs)
+
+    def foreign(self, kind: str) -> None:
+        """Count an id that is not the service's: a `catalog`, an `account` or a `region`."""
+        self._foreign.labels(kind).inc()
 
     def text(self) -> bytes:
         """Return all metrics in Prometheus' text format."""

@@ -37,6 +37,7 @@ from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS, Retention
 from gluepot.service.controllers.workers import Worker, working
 from gluepot.service.events.envelopes import Origin
 from gluepot.service.figures import Figures
+from gluepot.service.foreign_ids import ForeignIds
 from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.drivers import Drivers
 from gluepot.service.operations import operations_of
@@ -74,6 +75,7 @@ class ServeOptions:
         shell: further environment variables that a shell needs.
         event_queues: ARNs of queues of SQS that have events.
         topics: URLs that get what is published to a topic of SNS, by the topic's ARN.
+        strict_account: refuse calls that name another account, catalog or region.
     """
 
     host: str = LOOPBACK
@@ -86,6 +88,7 @@ class ServeOptions:
     shell: Mapping[str, str] = field(default_factory=dict)
     event_queues: tuple[str, ...] = ()
     topics: Mapping[str, str] = field(default_factory=dict)
+    strict_account: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +256,18 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         figures = Figures(store, lambda: controller.looked_secs, clock)
         may_call = {**secrets_by_id, reader.id: reader.secret}
         take_events = partial(receive, shared)
-        api = make_app(operations, take_events, may_call.get, token, ACCOUNT, figures, clock, {reader.id})
+        ids = ForeignIds(origin, figures.foreign, strict=options.strict_account)
+        api = make_app(
+            ids.watched(operations),
+            take_events,
+            may_call.get,
+            token,
+            ACCOUNT,
+            figures,
+            clock,
+            {reader.id},
+            ids.check_region,
+        )
         app = with_console(api, shared, operations, secrets_by_id.get, key, loopback=is_loopback(options.host))
         http = uvicorn.Config(app, http=WholeAnswers, log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(http)

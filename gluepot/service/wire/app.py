@@ -64,6 +64,7 @@ def make_app(
     figures: Figures,
     clock: Clock,
     readers: Collection[str] = (),
+    check_region: Callable[[str, str], None] = lambda *_: None,
 ) -> Starlette:
     """Return the application.
 
@@ -76,6 +77,7 @@ def make_app(
         figures: counts calls, and tells how the service is.
         clock: tells the time.
         readers: ids of the keys that may only read.
+        check_region: gets the region and the access key of each call, and may refuse it with a ServiceError.
     """
 
     async def answer(http: HttpRequest) -> Response:
@@ -86,6 +88,7 @@ def make_app(
             signer = verify(_signed(http, body), secret_of, clock.epoch())
             if signer.service in query.SERVICES:
                 return _xml(200, query.answer(signer, body, account, request_id), request_id)
+            check_region(signer.region, signer.access_key)  # those of IAM and STS may be global
             _check_scope(signer, target)
             if http.headers.get("content-encoding") == "gzip":
                 body = _unpacked(body)

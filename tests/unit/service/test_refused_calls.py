@@ -10,7 +10,9 @@ from botocore.credentials import Credentials
 from starlette.testclient import TestClient
 
 from gluepot.core.clock import FakeClock
+from gluepot.service.events.envelopes import Origin
 from gluepot.service.figures import Figures
+from gluepot.service.foreign_ids import ForeignIds
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.wire.app import MOST_BODY_BYTES, make_app
 from gluepot.service.wire.permissions import is_read
@@ -204,6 +206,26 @@ def test_a_key_for_readers_reads_and_changes_nothing(calls):
     assert (refused.status_code, refused.json()["__type"]) == (400, "AccessDeniedException")
     assert "AKID is not authorized to perform: glue:ResetJobBookmark" in refused.json()["Message"]
     assert calls == []
+
+
+def test_a_strict_service_refuses_calls_for_another_region():
+    clock = FakeClock(NOW.timestamp())
+    figures, operations = Figures(None, lambda: 0.0, clock), {"AWSGlue.GetJob": lambda _: {}}
+    for strict, status in ((False, 200), (True, 400)):
+        ids = ForeignIds(Origin("0" * 12, "eu-north-1"), figures.foreign, strict=strict)
+        client = TestClient(
+            make_app(
+                operations,
+                len,
+                {"AKID": "secret"}.get,
+                "token",
+                "0" * 12,
+                figures,
+                clock,
+                check_region=ids.check_region,
+            )
+        )
+        assert client.post("/", content=BODY, headers=WHOLE).status_code == status
 
 
 def test_operations_that_change_something_are_known_by_their_names():

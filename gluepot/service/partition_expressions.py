@@ -1,23 +1,52 @@
-"""Chooses partitions, as GetPartitions does: by an SQL expression on the partition keys, or by a segment. Pure."""
+"""Chooses partitions, as GetPartitions does: by an SQL expression on the partition keys, or by a segment. Pure.
+
+Values and what they are compared with have the type of the key; what is none of the type is an error, as moto's tests
+have it of AWS Glue.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from gluepot.catalog.values import Partition, Table
 from gluepot.connectors.files.partition_folders import DEFAULT_PARTITION
-from gluepot.connectors.files.source.predicate import parse_predicate
-from gluepot.service.errors import invalid
+from gluepot.connectors.files.source.predicate import COMPARES, UNDECIDED, Operand, Predicate, Reader, Truth, Values
+from gluepot.service.errors import ServiceError, invalid
 
 # Of a digest of a partition: enough to spread partitions evenly.
 _DIGITS = 8
+_NANOS_DIGITS = 9
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.(\d{1,9}))?")
 
 
-def _number(text: str) -> Decimal:
+@dataclass(frozen=True, slots=True)
+class _Type:
+    """A type of partition keys.
+
+    Args:
+        title: what AWS calls it.
+        article: before its name in "is not a date".
+        read: returns the value of a text; a ValueError says that it has none.
+    """
+
+    title: str
+    article: str
+    read: Callable[[str], Any]
+
+
+def _integer(text: str) -> int:
+    if _INTEGER.fullmatch(text) is None:
+        raise ValueError(text)
+    return int(text)
+
+
+def _decimal(text: str) -> Decimal:
     try:
         found = Decimal(text)
     except InvalidOperation:
@@ -27,16 +56,23 @@ def _number(text: str) -> Decimal:
     return found
 
 
-def _timestamp(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _timestamp(text: str) -> tuple[datetime, int]:
+    """Return the second, and the nanoseconds in it."""
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return datetime.fromisoformat(found[1]), int((found[2] or "0").ljust(_NANOS_DIGITS, "0"))
 
 
-_TYPES: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("string", "char", "varchar"), str),
-    **dict.fromkeys(("tinyint", "smallint", "int", "integer", "bigint", "long", "decimal"), _number),
-    "date": date.fromisoformat,
-    "timestamp": _timestamp,
+_STRING = _Type("String", "a string", str)
+_TYPES: Mapping[str, _Type] = {
+    **dict.fromkeys(("string", "char", "varchar"), _STRING),
+    **dict.fromkeys(
+        ("tinyint", "smallint", "int", "integer", "bigint", "long"), _Type("Integral", "an integer", _integer)
+    ),
+    "decimal": _Type("Decimal", "a decimal", _decimal),
+    "date": _Type("Date", "a date", date.fromisoformat),
+    "timestamp": _Type("Timestamp", "a timestamp", _timestamp),
 }
 
 
@@ -48,27 +84,100 @@ def partition_filter(table: Table, expression: str) -> Callable[[Partition], boo
         expression: what AWS takes (docs/glue 11.4); an empty one is fulfilled by all.
 
     Raises:
-        ServiceError: `InvalidInputException` for another column, or a key of a type that expressions cannot compare.
+        ServiceError: `InvalidInputException` for another column, a key of a type that expressions cannot compare, or a
+            value that is none of the key's type. The function raises `InvalidStateException` for a partition whose
+            value is none of the key's type.
         ConfigError: the expression is not understood.
     """
     if not expression.strip():
         return lambda _: True
-    types = {key.name: _TYPES.get(_plain(key.type)) for key in table.partition_keys}
-    # Without a type, a text that is compared with a number is a number, as Hive and Spark compare them.
-    predicate = parse_predicate(
-        expression, {name: typed for name, typed in types.items() if typed is not None and typed is not str}
-    )
-    for name in sorted(predicate.columns):
-        if name not in types:
-            raise invalid(f"Expression names {name}; the partition keys of {table.title} are {', '.join(types)}.")
-        if types[name] is None:
-            raise invalid(f"Expression names {name}, whose type cannot be compared; use one of {', '.join(_TYPES)}.")
+    reader = _TypedReader(expression, table)
+    decide = reader.whole()
+    predicate = Predicate(expression, frozenset(reader.columns), decide)
+    names = [key.name.lower() for key in table.partition_keys]
 
     def fulfils(partition: Partition) -> bool:
-        known = dict(zip(types, partition.values, strict=False))
+        known = dict(zip(names, partition.values, strict=False))
         return predicate.matches({name: None if one == DEFAULT_PARTITION else one for name, one in known.items()})
 
     return fulfils
+
+
+class _TypedReader(Reader):
+    """Reads an expression whose columns are partition keys with types."""
+
+    def __init__(self, text: str, table: Table) -> None:
+        super().__init__(text, {})
+        self._table = table
+        self._kinds = {key.name.lower(): key.type for key in table.partition_keys}
+
+    def operand(self) -> Operand:
+        found = super().operand()
+        self._type(found)
+        return found
+
+    def one_of(self, left: Operand, options: Sequence[Operand]) -> None:
+        for one in options:
+            self.comparable(left, one)
+
+    def like(self, left: Operand, pattern: Operand) -> None:
+        super().like(left, pattern)
+        kind = self._type(left)
+        if kind not in {None, _STRING}:
+            assert kind is not None
+            raise invalid(f"{kind.title} data type doesn't support operation 'LIKE'; use comparisons.")
+
+    def comparable(self, left: Operand, right: Operand) -> None:
+        kind = self._type(left) or self._type(right)
+        for one in (left, right):
+            if kind is not None and one.column is None:
+                _read(kind, str(one.literal), invalid)
+
+    def compared(self, sign: str, left: Operand, right: Operand, known: Values) -> Truth:
+        a, b = left.value(known), right.value(known)
+        if a is UNDECIDED or b is UNDECIDED:
+            return UNDECIDED
+        if a is None or b is None:
+            return None
+        kind = self._type(left) or self._type(right)
+        if kind in {None, _STRING}:
+            # A number is compared with a text as a number, as Hive and Spark do.
+            return super().compared(sign, left, right, known)
+        assert kind is not None
+        return COMPARES[sign](_read(kind, str(a), _wrong_state), _read(kind, str(b), _wrong_state))
+
+    def _type(self, operand: Operand) -> _Type | None:
+        """Return the type of a column; None for a literal.
+
+        Raises:
+            ServiceError: `InvalidInputException` for a column that is no partition key, or of another type.
+        """
+        if operand.column is None:
+            return None
+        declared = self._kinds.get(operand.column)
+        if declared is None:
+            keys = ", ".join(key.name for key in self._table.partition_keys)
+            raise invalid(
+                f"Invalid partition expression! {operand.column} is no partition key of {self._table.title}, which has"
+                f" {keys or 'none'}."
+            )
+        found = _TYPES.get(_plain(declared))
+        if found is None:
+            raise invalid(
+                f"Unknown type : '{declared}' of {operand.column}; expressions compare keys of {', '.join(_TYPES)}."
+            )
+        return found
+
+
+def _read(kind: _Type, text: str, wrong: Callable[[str], ServiceError]) -> Any:
+    try:
+        return kind.read(text)
+    except ValueError:
+        raise wrong(f'"{text}" is not {kind.article}; correct it.') from None
+
+
+def _wrong_state(message: str) -> ServiceError:
+    return ServiceError("InvalidStateException", message)
 
 
 def in_segment(digest: str, segment: Mapping[str, int] | None) -> bool:

@@ -43,7 +43,7 @@ from gluepot.service.operations import operations_of
 from gluepot.service.operations.events import receive
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import call, make_app
-from gluepot.service.wire.whole_answers import WholeAnswers
+from gluepot.service.wire.bounded_connections import MOST_HEAD_BYTES, BoundedConnection
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
@@ -256,7 +256,14 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         take_events = partial(receive, shared)
         api = make_app(operations, take_events, may_call.get, token, ACCOUNT, figures, clock, {reader.id})
         app = with_console(api, shared, operations, secrets_by_id.get, key, loopback=is_loopback(options.host))
-        http = uvicorn.Config(app, http=WholeAnswers, log_config=None, access_log=False, lifespan="off")
+        http = uvicorn.Config(
+            app,
+            http=BoundedConnection,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+        )
         server = uvicorn.Server(http)
         ended = threading.Event()
 

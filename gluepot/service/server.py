@@ -43,7 +43,7 @@ from gluepot.service.operations import operations_of
 from gluepot.service.operations.events import receive
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import call, make_app
-from gluepot.service.wire.bounded_connections import MOST_HEAD_BYTES, BoundedConnection
+from gluepot.service.wire.bounded_connections import MOST_ACCEPTED, MOST_HEAD_BYTES, BoundedConnection, PatientServer
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
@@ -263,8 +263,9 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             access_log=False,
             lifespan="off",
             h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+            backlog=MOST_ACCEPTED,
         )
-        server = uvicorn.Server(http)
+        server = PatientServer(http)
         ended = threading.Event()
 
         told = [controller.wake, deliveries.wake]

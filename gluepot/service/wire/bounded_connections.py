@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import Iterable
+import socket
+from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from typing import Any
 
 import h11
+import uvicorn
 
 from gluepot.service.wire.whole_answers import WholeAnswers
 
@@ -23,6 +26,11 @@ REQUEST_SECS = 20.0
 """The time for a whole request, and for a client to read a part of its answer."""
 # A connection holds what it has read until the application takes it.
 _READ_BYTES = 16_384
+_DROPPED_BYTES = 65_536
+_ENDED_TOGETHER = 64
+MOST_ACCEPTED = 64
+"""Connections that are accepted in one step of the event loop."""
+_WAITING_CLIENTS = 2_048
 # Files and sockets of others in this process: databases, logs, pipes.
 _OTHER_FILES = 256
 
@@ -36,10 +44,15 @@ def most_connections(most_files: int) -> int:
     return MOST_CONNECTIONS if most_files < 0 else max(16, min(MOST_CONNECTIONS, most_files - _OTHER_FILES))
 
 
-def longest_waiting(connections: Iterable[Any]) -> BoundedConnection | None:
-    """Return the connection that has waited longest for the rest of a request; None if none waits."""
+def longest_waiting(connections: Iterable[Any], most: int) -> list[BoundedConnection]:
+    """Return those connections that have waited longest for the rest of a request.
+
+    Args:
+        connections: all connections.
+        most: how many to return.
+    """
     waiting = [one for one in connections if isinstance(one, BoundedConnection) and one.awaits_request]
-    return min(waiting, key=lambda one: one.waits_since, default=None)
+    return nsmallest(most, waiting, key=lambda one: one.waits_since)
 
 
 class BoundedConnection(WholeAnswers):
@@ -58,13 +71,18 @@ class BoundedConnection(WholeAnswers):
         return self.conn.their_state in {h11.IDLE, h11.SEND_BODY}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # noqa: D102
-        transport.max_size = _READ_BYTES  # type: ignore[attr-defined]
+        self._socket_transport: Any = transport
+        self._read_at_once(_READ_BYTES)
         super().connection_made(transport)
         self.waits_since = self.loop.time()
         self._timer = self.loop.call_later(self.request_secs, self._check)
         if len(self.connections) > self.most:
-            # A new connection is more likely to have a request than one that has waited for long.
-            (longest_waiting(one for one in self.connections if one is not self) or self).transport.abort()
+            # A new connection is more likely to have a request than one that has waited for long. Several end at the
+            # same time, because it takes long to find them.
+            others = (one for one in self.connections if one is not self and not one.transport.is_closing())
+            for one in longest_waiting(others, _ENDED_TOGETHER) or [self]:
+                self.connections.discard(one)  # `abort` does it later, after the next connections
+                one.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: D102
         if self._timer is not None:
@@ -72,9 +90,17 @@ class BoundedConnection(WholeAnswers):
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:  # noqa: D102
-        self.waits_since = self.loop.time()
-        self.cycle.body.clear()  # the rest of a request that was refused
+        if self.conn.their_state is h11.SEND_BODY:
+            # The request was refused before its body was read. The rest of it is read and dropped, in large pieces.
+            self.cycle.body.clear()
+            self._read_at_once(_DROPPED_BYTES)
+        else:
+            self.waits_since = self.loop.time()
+            self._read_at_once(_READ_BYTES)
         super().on_response_complete()
+
+    def _read_at_once(self, most_bytes: int) -> None:
+        self._socket_transport.max_size = most_bytes  # asyncio's own setting, 256 KiB if nobody sets it
 
     def _check(self) -> None:
         """End the connection if nothing has happened for too long; look again later if not."""
@@ -86,3 +112,15 @@ class BoundedConnection(WholeAnswers):
             return
         self._unread_bytes = unread
         self._timer = self.loop.call_later(left, self._check)
+
+
+class PatientServer(uvicorn.Server):
+    """Lets more clients wait than it accepts at a time.
+
+    Asyncio takes one number for both, and answers nobody while it accepts.
+    """
+
+    async def startup(self, sockets: Sequence[socket.socket] | None = None) -> None:  # noqa: D102
+        await super().startup(list(sockets or ()))
+        for listening in sockets or ():
+            listening.listen(_WAITING_CLIENTS)

@@ -18,7 +18,15 @@ from botocore.exceptions import ClientError
 from tests.service_answers import client_with, shell_of, started, url_in
 
 # Each of them takes a backtracking engine longer than a person waits, with the table `aaa...`.
-EXPRESSIONS = ["(a+)+b", "(a|a)*b", "(.*)*(.*)*(.*)*b", r"((a|a)+)\1b", "(?=(a|a)*b)a", "(?<!x)(a|aa)+$(?!a)b", "a*" * 50 + "b"]
+EXPRESSIONS = [
+    "(a+)+b",
+    "(a|a)*b",
+    "(.*)*(.*)*(.*)*b",
+    r"((a|a)+)\1b",
+    "(?=(a|a)*b)a",
+    "(?<!x)(a|aa)+$(?!a)b",
+    "a*" * 50 + "b",
+]
 HALF = b"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: 100\r\n"
 BODY_BYTES = 2_000_000
 HEAD = f"POST / HTTP/1.1\r\nhost: here\r\ncontent-length: {BODY_BYTES}\r\n\r\n".encode()

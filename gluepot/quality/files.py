@@ -54,7 +54,7 @@ def chosen(rule: Rule, files: Sequence[CheckedFile]) -> list[CheckedFile]:
         else:
             pattern = _text(tag)
             if error := check_pattern(pattern):
-                raise RuleError(f"uriRegex cannot be used. {error}")
+                raise RuleError(f"uriRegex {pattern} is not a regular expression: {error}")
             found = [one for one in found if has_part(one.url, pattern)]
     return found
 

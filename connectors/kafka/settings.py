@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,6 +14,8 @@ from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
 from gluepot.core.on_malformed import OnMalformed
+from gluepot.core.patterns.expressions import expression
+from gluepot.core.patterns.syntax import Invalid
 
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
 
@@ -154,7 +155,7 @@ class KafkaReadSettings:
             case Assign(partitions):
                 return (topic, partition) in partitions
             case Pattern(regex):
-                return re.fullmatch(regex, topic) is not None
+                return expression(regex).matches(topic)
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> KafkaReadSettings:
@@ -223,8 +224,8 @@ def _subscription(given: ScriptOptions) -> Topics | Assign | Pattern:
     text = given.text(name)
     if name == "subscribePattern":
         try:
-            re.compile(text)
-        except re.error as wrong:
+            expression(text)
+        except Invalid as wrong:
             raise ConfigError(f"subscribePattern {text!r} is not a regular expression: {wrong}.") from wrong
         return Pattern(text)
     if name == "assign":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from gluepot.connectors.files.source.globs import compile_globs
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.inventory import Relation, relations
 from gluepot.core.errors import ConfigError
+from gluepot.core.patterns.wildcards import like
 from gluepot.crawl.settings import JdbcTarget
 from gluepot.crawl.values import FileKind, FoundRelation, FoundTable
 from gluepot.frames.schema.hive_types import arrow_of_hive
@@ -67,7 +67,7 @@ def is_meant(target: JdbcTarget, path: str) -> bool:
 
 def fits(pattern: str, name: str) -> bool:
     """Tell whether a name is one that a pattern means, in which `%` stands for any text."""
-    return re.fullmatch(".*".join(map(re.escape, pattern.split("%"))), name, re.DOTALL) is not None
+    return like(pattern, one="").matches(name)
 
 
 def _found(target: JdbcTarget, engine: str, relation: Relation) -> FoundTable:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from gluepot.connectors.files.source.globs import compile_globs
+from gluepot.connectors.files.source.globs import Globs, compile_globs
 from gluepot.core.errors import ConfigError
 from gluepot.core.option_values import is_true
 from gluepot.core.storage import S3Root, parse_url
@@ -58,11 +58,11 @@ class Target:
     def excludes(self, key: str) -> bool:
         """Tell whether a file is left out, by its path below the target."""
         globs = _compiled(self.exclusions)
-        return globs is not None and globs.search(f"/{key}") is not None
+        return globs is not None and globs.search(f"/{key}")
 
 
 @lru_cache(maxsize=64)
-def _compiled(globs: tuple[str, ...]) -> re.Pattern[str] | None:
+def _compiled(globs: tuple[str, ...]) -> Globs | None:
     # A glob that begins with a slash is about the whole path, as a crawler's globs are.
     return compile_globs([f"/{glob}" for glob in globs])
 

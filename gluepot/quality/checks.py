@@ -39,7 +39,7 @@ from gluepot.quality.measures import (
     find_name,
 )
 from gluepot.quality.numbers import Comparison, Moment, RuleError, comparison_of
-from gluepot.quality.values import DATA_TYPES, NESTED, NUMBERS, TIMES, check_pattern
+from gluepot.quality.values import DATA_TYPES, NESTED, NUMBERS, TIMES, check_pattern, has_part
 
 UNMET = "Value: {} does not meet the constraint requirement!"
 _DECIMAL = re.compile(r"decimal\(\s*\d+\s*,\s*\d+\s*\)", re.IGNORECASE)
@@ -458,7 +458,7 @@ def _names_match(rule: Rule, _: Setting, facts: Facts) -> Verdict:
     if error := check_pattern(pattern):
         raise RuleError(error)
     names = list(facts.columns.types)
-    unmatched = [name for name in names if re.search(pattern, name) is None]
+    unmatched = [name for name in names if not has_part(name, pattern)]
     share = ratio(len(names) - len(unmatched), len(names), "names")
     reason = f"Columns that do not match the pattern: {', '.join(unmatched)}" if unmatched else ""
     return Verdict(not unmatched, reason, {"Dataset.*.ColumnNamesPatternMatchRatio": share})

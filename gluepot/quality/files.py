@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gluepot.quality.dqdl.ruleset import Number, Operator, Rule, Tag, Text
 from gluepot.quality.numbers import Comparison, RuleError
+from gluepot.quality.values import check_pattern, has_part
 
 TYPES = frozenset({"FileFreshness", "FileSize", "FileUniqueness", "FileMatch"})
 HASHES: Mapping[str, str] = {"MD5": "md5", "SHA-1": "sha1", "SHA-256": "sha256"}
@@ -53,10 +53,9 @@ def chosen(rule: Rule, files: Sequence[CheckedFile]) -> list[CheckedFile]:
             found = found[-int(number.text) :]
         else:
             pattern = _text(tag)
-            try:
-                found = [one for one in found if re.search(pattern, one.url)]
-            except re.error as error:
-                raise RuleError(f"uriRegex {pattern} is not a regular expression: {error}.") from None
+            if error := check_pattern(pattern):
+                raise RuleError(f"uriRegex {pattern} is not a regular expression: {error}")
+            found = [one for one in found if has_part(one.url, pattern)]
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.core.patterns.expressions import Expression, TooSlow, expression
+from gluepot.core.patterns.syntax import Invalid
 from gluepot.frames.cast import try_cast
 from gluepot.frames.schema.glue_types import TIMESTAMP, arrow_type, glue_name
 from gluepot.quality.date_patterns import date_pattern
@@ -37,6 +38,8 @@ DATA_TYPES = {
     "DOUBLE": "double",
 }
 """Glue's name of each type that `ColumnDataType` knows, beside DECIMAL(p,s)."""
+
+_MATCH_SECS = 1.0  # as for a line and a grok pattern
 
 
 def fulfilled(array: pa.Array, test: Comparison) -> pa.BooleanArray:
@@ -162,11 +165,11 @@ def _is_one_of(texts: pa.Array, wanted: tuple[Operand, ...]) -> pa.BooleanArray:
 def has_match(texts: pa.Array, pattern: str) -> pa.BooleanArray:
     """Return for each text whether the first match of a regular expression in it is not empty.
 
-    Java's engine and RE2 agree on what RE2 knows. What RE2 refuses, such as lookaheads and back references, runs in
-    Python's engine, text by text.
+    Java's engine and RE2 agree on what RE2 knows. What RE2 refuses, such as lookaheads and back references, means what
+    it means in Python, and runs text by text, with a deadline for each text.
 
     Raises:
-        RuleError: neither engine knows the regular expression.
+        RuleError: neither engine knows the regular expression, or it takes too long on a text.
     """
     if error := check_pattern(pattern):
         raise RuleError(error)
@@ -174,18 +177,37 @@ def has_match(texts: pa.Array, pattern: str) -> pa.BooleanArray:
         if not pc.match_substring_regex(pa.scalar(""), pattern).as_py():
             return pc.match_substring_regex(texts, pattern)
     try:
-        compiled = re.compile(pattern)
-    except re.error:  # such as \p{L}*, which only RE2 knows
+        compiled = _expression(pattern)
+    except Invalid:  # such as \p{L}*, which only RE2 knows
         return pc.match_substring_regex(texts, pattern)
-    matches = [None if text is None else compiled.search(text) for text in texts.to_pylist()]
-    return pa.array([one is not None and one.group() != "" for one in matches], pa.bool_())
+    try:
+        spans = [None if text is None else compiled.first(text) for text in texts.to_pylist()]
+    except TooSlow as error:
+        raise RuleError(str(error)) from None
+    return pa.array([span is not None and span[0] < span[1] for span in spans], pa.bool_())
+
+
+def has_part(text: str, pattern: str) -> bool:
+    """Return whether a regular expression, as Python reads it, matches a part of a text, which may be empty.
+
+    Raises:
+        RuleError: it is not a regular expression, or takes too long on the text.
+    """
+    try:
+        return _expression(pattern).occurs(text)
+    except (Invalid, TooSlow) as error:
+        raise RuleError(f"The regular expression {pattern} cannot be used: {error}.") from None
+
+
+def _expression(pattern: str) -> Expression:
+    return expression(pattern, secs=_MATCH_SECS)
 
 
 def check_pattern(pattern: str) -> str:
     """Return why a regular expression cannot be used; an empty text if it can."""
     try:
-        re.compile(pattern)
-    except re.error as error:
+        expression(pattern)
+    except Invalid as error:
         try:
             pc.match_substring_regex(pa.scalar(""), pattern)
         except pa.ArrowInvalid:

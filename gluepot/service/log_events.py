@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 _MOST_BYTES = 1_000_000
@@ -87,8 +88,14 @@ def matches(pattern: str, message: str) -> bool:
 
     Terms are words or quoted texts. All have to be there; of those with `?` one is enough; those with `-` must not be.
     """
-    terms = [(sign, quoted or word) for sign, quoted, word in _TERMS.findall(pattern)]
+    terms = _terms(pattern)
     needed = all(text in message for sign, text in terms if not sign)
     excluded = any(text in message for sign, text in terms if sign == "-")
     options = [text for sign, text in terms if sign == "?"]
     return needed and not excluded and (not options or any(text in message for text in options))
+
+
+@lru_cache(maxsize=64)
+def _terms(pattern: str) -> tuple[tuple[str, str], ...]:
+    """Return the sign and the text of each term of a filter pattern."""
+    return tuple((sign, quoted or word) for sign, quoted, word in _TERMS.findall(pattern))

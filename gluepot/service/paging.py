@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gluepot.service.errors import invalid
@@ -106,7 +106,7 @@ def page(
 def scanned(
     fetch: Callable[[str, int], Sequence[T]],
     position: Callable[[T], str],
-    keep: Callable[[T], bool],
+    choose: Callable[[Sequence[T]], Iterable[T]],
     request: Mapping[str, Any],
     default: int,
 ) -> tuple[list[T], dict[str, str]]:
@@ -115,7 +115,7 @@ def scanned(
     Args:
         fetch: returns at most so many entries after a position, which is empty for the first ones.
         position: of an entry.
-        keep: whether the page has room for an entry of this kind.
+        choose: returns those of some entries that belong to the answer.
         request: with `NextToken` and `MaxResults`, both optional.
         default: size of a page.
 
@@ -127,7 +127,7 @@ def scanned(
     found: list[T] = []
     while len(found) <= most:
         piece = fetch(after, _CHUNK)
-        found += filter(keep, piece)
+        found += choose(piece)
         if len(piece) < _CHUNK:
             break
         after = position(piece[-1])

@@ -44,7 +44,7 @@ from gluepot.service.operations import operations_of
 from gluepot.service.operations.events import receive
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import call, make_app
-from gluepot.service.wire.whole_answers import WholeAnswers
+from gluepot.service.wire.bounded_connections import MOST_ACCEPTED, MOST_HEAD_BYTES, BoundedConnection, PatientServer
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
@@ -269,8 +269,16 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             ids.check_region,
         )
         app = with_console(api, shared, operations, secrets_by_id.get, key, loopback=is_loopback(options.host))
-        http = uvicorn.Config(app, http=WholeAnswers, log_config=None, access_log=False, lifespan="off")
-        server = uvicorn.Server(http)
+        http = uvicorn.Config(
+            app,
+            http=BoundedConnection,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+            backlog=MOST_ACCEPTED,
+        )
+        server = PatientServer(http)
         ended = threading.Event()
 
         told = [controller.wake, deliveries.wake]

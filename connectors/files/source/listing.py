@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from gluepot.connectors.files.source.globs import Globs
 from gluepot.connectors.files.source.hive import is_hidden, is_partition, partition_values
 from gluepot.connectors.files.source.sql_predicate import PartitionPredicate
 from gluepot.connectors.files.source.storage_classes import keys_of_classes
@@ -49,7 +49,7 @@ class ListingOptions:
     paths: Sequence[str]
     partitions: Sequence[Root] | None = None
     recurse: bool = False
-    exclusions: re.Pattern[str] | None = None
+    exclusions: Globs | None = None
     predicate: PartitionPredicate | None = None
     excluded_classes: frozenset[str] = frozenset()
 

@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any, Final
 
 from gluepot.core.errors import ConfigError
+from gluepot.core.patterns.wildcards import Wildcards, like
 
 
 class Unknown(Enum):
@@ -199,7 +200,7 @@ class Reader:
         if self._took("like"):
             pattern = self.operand()
             self.like(left, pattern)
-            wanted = _like(str(pattern.literal))
+            wanted = like(str(pattern.literal))
             return lambda known: _liked(left.value(known), wanted)
         sign = self._peek()
         if sign not in COMPARES:
@@ -320,15 +321,10 @@ def _is_null(value: object, *, wanted: bool) -> Truth:
     return UNDECIDED if value is UNDECIDED else (value is None) == wanted
 
 
-def _like(pattern: str) -> re.Pattern[str]:
-    wild = {"%": ".*", "_": "."}
-    return re.compile("".join(wild.get(one) or re.escape(one) for one in pattern), re.DOTALL)
-
-
-def _liked(value: object, pattern: re.Pattern[str]) -> Truth:
+def _liked(value: object, pattern: Wildcards) -> Truth:
     if value is UNDECIDED:
         return UNDECIDED
-    return None if value is None else pattern.fullmatch(str(value)) is not None
+    return None if value is None else pattern.matches(str(value))
 
 
 def _not(truth: Truth) -> Truth:

@@ -99,7 +99,7 @@ def _folders(storage: SourceStorage, folder: str, name: str) -> Sequence[str]:
 def _fits(name: str, candidate: str) -> bool:
     if not has_wildcards(name):
         return name == candidate
-    return not is_hidden(candidate) and compile_name(name).fullmatch(candidate) is not None
+    return not is_hidden(candidate) and compile_name(name).matches(candidate)
 
 
 def _joined(above: str, name: str) -> str:

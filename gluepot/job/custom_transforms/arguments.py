@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.patterns.expressions import expression
 from gluepot.job.custom_transforms.descriptor import Descriptor, Parameter, as_python
 
 
@@ -41,7 +41,7 @@ def _check(where: str, parameter: Parameter, value: Any) -> None:
         if (choices := parameter.choices) is not None and one not in choices and str(one) not in choices:
             raise ConfigError(f"{where} has {one!r}; use {', '.join(map(str, choices))}.")
         rule = parameter.validation_rule
-        if rule is not None and re.search(as_python(rule), str(one)) is None:
+        if rule is not None and not expression(as_python(rule)).occurs(str(one)):
             said = parameter.validation_message or f"It must match {rule}"
             raise ConfigError(f"{where} is {one!r}. {said.rstrip('.')}.")
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic.alias_generators import to_camel
 
 from gluepot.core.errors import ConfigError
+from gluepot.core.patterns.expressions import expression
+from gluepot.core.patterns.syntax import Invalid
 
 _Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 # Named groups, which Python spells `(?P<name>`; what follows `<` in a look-behind is no name.
@@ -44,8 +46,8 @@ class Parameter(BaseModel):
     def _compiles(cls, rule: str | None) -> str | None:
         if rule is not None:
             try:
-                re.compile(as_python(rule))
-            except re.error as wrong:
+                expression(as_python(rule))
+            except Invalid as wrong:
                 raise ValueError(f"{rule!r} is no regular expression: {wrong}") from wrong
         return rule
 

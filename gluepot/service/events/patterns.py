@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from ipaddress import ip_address, ip_network
 from typing import Any
 
+from gluepot.core.patterns.wildcards import event_wildcard
 from gluepot.core.stored_json import parsed_json
 
 _OR = "$or"
@@ -110,16 +109,9 @@ def _text_matches(kind: str, what: Any, value: str) -> bool:
         case "suffix":
             return value.endswith(what)
         case "wildcard":
-            return _wildcard(what).fullmatch(value) is not None
+            return event_wildcard(what).matches(value)
         case _:
             return value.lower() == str(what).lower()
-
-
-@cache
-def _wildcard(text: str) -> re.Pattern[str]:
-    r"""Return what a text with `*` stands for; `\*` and `\\` are the characters themselves."""
-    parts = re.findall(r"\\[*\\]|.", text, re.DOTALL)
-    return re.compile("".join(".*" if one == "*" else re.escape(one[-1]) for one in parts), re.DOTALL)
 
 
 def _same(wanted: Any, value: Any) -> bool:

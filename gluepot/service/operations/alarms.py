@@ -74,7 +74,7 @@ def describe_alarms(service: Service, request: Mapping[str, Any]) -> dict[str, A
             page, rest = scanned(
                 lambda after, most: changes.alarms.some(after, most, prefix or ""),
                 lambda alarm: alarm.name,
-                keep,
+                lambda alarms: filter(keep, alarms),
                 {**request, "MaxResults": min(request.get("MaxRecords") or _PAGE, _PAGE)},
                 _PAGE,
             )

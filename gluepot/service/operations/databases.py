@@ -41,7 +41,7 @@ def get_databases(service: Service, request: Mapping[str, Any]) -> dict[str, Any
         return {"DatabaseList": []}
     wanted = {_ATTRIBUTES[one] for one in request.get("AttributesToGet") or ()}
     with catalog_of(service) as catalog:
-        found, token = scanned(catalog.databases, lambda one: one.name, lambda _: True, request, _PAGE)
+        found, token = scanned(catalog.databases, lambda one: one.name, lambda databases: databases, request, _PAGE)
     answers = [database_answer(one, catalog_id(service, request)) for one in found]
     if wanted:
         answers = [{name: value for name, value in one.items() if name in {"Name", *wanted}} for one in answers]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 from typing import Any
 
 from gluepot.catalog.values import Entry, catalog_name
@@ -39,9 +40,8 @@ def get_user_defined_functions(service: Service, request: Mapping[str, Any]) -> 
     database = request.get("DatabaseName")
     with catalog_of(service) as catalog:
         found = catalog.entries("function", None if database is None else catalog.database(database).name)
-    chosen = [
-        one for one in found if pattern.fullmatch(one.name) and (kind is None or one.body.get("FunctionType") == kind)
-    ]
+    named = compress(found, pattern.chosen([one.name for one in found]))
+    chosen = [one for one in named if kind is None or one.body.get("FunctionType") == kind]
     of = catalog_id(service, request)
     return page(chosen, request, "UserDefinedFunctions", _PAGE, lambda one: _answer(one, of))
 

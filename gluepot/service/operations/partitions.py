@@ -51,7 +51,7 @@ def get_partitions(service: Service, request: Mapping[str, Any]) -> dict[str, An
         found, token = scanned(
             lambda after, most: catalog.partitions_after(table, after, most),
             lambda one: one[0],
-            lambda one: in_segment(one[0], segment) and fulfils(one[1]),
+            lambda some: [one for one in some if in_segment(one[0], segment) and fulfils(one[1])],
             request,
             _PAGE,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 from gluepot.catalog.values import Table, catalog_name, table_of
@@ -45,7 +46,7 @@ def get_tables(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
         found, token = scanned(
             lambda after, most: catalog.tables(database, after, most),
             lambda one: one.name,
-            lambda one: pattern.fullmatch(one.name) is not None,
+            lambda tables: compress(tables, pattern.chosen([one.name for one in tables])),
             request,
             _PAGE,
         )

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jsonschema
 from referencing.exceptions import Unresolvable
 
+from gluepot.core.patterns.expressions import expression
+from gluepot.core.patterns.syntax import Invalid
 from gluepot.service.schemas.problems import SchemaProblem
 
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -386,8 +387,8 @@ def _additional(schema: Mapping[str, Any], name: str) -> Any:
 
 def _matches(pattern: str, name: str) -> bool:
     try:
-        return re.search(pattern, name) is not None
-    except re.error:
+        return expression(pattern).occurs(name)
+    except Invalid:
         return False
 
 

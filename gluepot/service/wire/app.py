@@ -25,7 +25,8 @@ from gluepot.service.errors import ServiceError, invalid
 from gluepot.service.figures import Figures
 from gluepot.service.wire import forms, query, shapes
 from gluepot.service.wire.permissions import check_reads
-from gluepot.service.wire.signature import Request, Signer, verify
+from gluepot.service.wire.signature import Request, Signer, check_head, verify
+from gluepot.service.wire.unsigned_bodies import UnsignedBodies
 
 MOST_BODY_BYTES = 2_000_000
 _JSON = "application/x-amz-json-1.1"
@@ -79,13 +80,16 @@ def make_app(
         readers: ids of the keys that may only read.
         check_region: gets the region and the access key of each call, and may refuse it with a ServiceError.
     """
+    unsigned = UnsignedBodies()
 
     async def answer(http: HttpRequest) -> Response:
         request_id, began_secs, code = str(uuid4()), clock.monotonic(), "OK"
         target = http.headers.get("x-amz-target", "")
         try:
-            body = await _body(http)
-            signer = verify(_signed(http, body), secret_of, clock.epoch())
+            check_head(_signed(http, b"").headers, secret_of)
+            with unsigned.reserved() as reserve:
+                body = await _body(http, reserve)
+                signer = verify(_signed(http, body), secret_of, clock.epoch())
             if signer.service in query.SERVICES:
                 return _xml(200, query.answer(signer, body, account, request_id), request_id)
             check_region(signer.region, signer.access_key)  # those of IAM and STS may be global
@@ -120,8 +124,8 @@ def make_app(
     async def events(http: HttpRequest) -> Response:
         request_id = str(uuid4())
         try:
-            body = await _body(http)
             _check_token(http, events_token)
+            body = await _body(http)
             accepted = await run_in_threadpool(_taken, take_events, body)
             return _response(200, {"Accepted": accepted}, request_id)
         except ServiceError as refused:
@@ -266,12 +270,19 @@ def _too_large() -> ServiceError:
     return ServiceError("RequestEntityTooLargeException", f"The request has more than {MOST_BODY_BYTES} bytes.", 413)
 
 
-async def _body(http: HttpRequest) -> bytes:
+async def _body(http: HttpRequest, reserve: Callable[[int], None] = lambda _: None) -> bytes:
+    """Return the body of a request.
+
+    Args:
+        http: the request.
+        reserve: called with the size of each piece.
+    """
     parts, size = [], 0
     async for part in http.stream():
         size += len(part)
         if size > MOST_BODY_BYTES:
             raise _too_large()
+        reserve(len(part))
         parts.append(part)
     return b"".join(parts)
 

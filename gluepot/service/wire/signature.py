@@ -65,19 +65,7 @@ def verify(request: Request, secret_of: Callable[[str], str | None], now_secs: f
     Raises:
         ServiceError: the request is not signed, is signed wrongly, or was signed more than five minutes ago or ahead.
     """
-    given = request.headers.get("authorization")
-    if not given:
-        raise ServiceError("MissingAuthenticationTokenException", "The request is not signed.")
-    found = _AUTHORIZATION.fullmatch(given.strip())
-    signed_at = _moment(request.headers.get("x-amz-date", ""))
-    if found is None or signed_at is None or not _to_be_signed(request).issubset(found["headers"].split(";")):
-        raise ServiceError(
-            "IncompleteSignatureException",
-            "The request needs an Authorization header of signature version 4 that covers Host and every X-Amz header.",
-        )
-    secret = secret_of(found["key"])
-    if secret is None:
-        raise ServiceError("UnrecognizedClientException", "The security token included in the request is invalid.")
+    found, signed_at, secret = check_head(request.headers, secret_of)
     wrong = ServiceError(
         "InvalidSignatureException",
         "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access"
@@ -97,8 +85,39 @@ def verify(request: Request, secret_of: Callable[[str], str | None], now_secs: f
     return Signer(found["key"], found["region"], found["service"])
 
 
-def _to_be_signed(request: Request) -> set[str]:
-    return {"host", "x-amz-date", *(name for name in request.headers if name.startswith("x-amz-"))}
+def check_head(
+    headers: Mapping[str, str], secret_of: Callable[[str], str | None]
+) -> tuple[re.Match[str], datetime, str]:
+    """Return what the head of a request says about its signature, before its body is read.
+
+    Args:
+        headers: by name in lower case.
+        secret_of: returns the secret of an access key; None if there is no such key.
+
+    Returns:
+        The header Authorization, the time of the signature, and the secret of its key.
+
+    Raises:
+        ServiceError: the request is not signed, or no key of ours can have signed it.
+    """
+    given = headers.get("authorization")
+    if not given:
+        raise ServiceError("MissingAuthenticationTokenException", "The request is not signed.")
+    found = _AUTHORIZATION.fullmatch(given.strip())
+    signed_at = _moment(headers.get("x-amz-date", ""))
+    if found is None or signed_at is None or not _to_be_signed(headers).issubset(found["headers"].split(";")):
+        raise ServiceError(
+            "IncompleteSignatureException",
+            "The request needs an Authorization header of signature version 4 that covers Host and every X-Amz header.",
+        )
+    secret = secret_of(found["key"])
+    if secret is None:
+        raise ServiceError("UnrecognizedClientException", "The security token included in the request is invalid.")
+    return found, signed_at, secret
+
+
+def _to_be_signed(headers: Mapping[str, str]) -> set[str]:
+    return {"host", "x-amz-date", *(name for name in headers if name.startswith("x-amz-"))}
 
 
 def _moment(text: str) -> datetime | None:

@@ -134,3 +134,9 @@ def test_a_pattern_that_is_taken_can_be_compared_with_every_event(pattern, event
 @given(st.dictionaries(st.sampled_from("abc"), st.integers() | st.text() | st.booleans() | st.none(), min_size=1))
 def test_the_pattern_that_is_made_of_an_event_describes_it(event):
     assert matches(parsed(json.dumps({name: [value] for name, value in event.items()})), event)
+
+
+def test_wildcards_take_linear_time():
+    pattern = parsed(json.dumps({"detail": {"key": [{"wildcard": "*a" * 10 + "*b"}]}}))
+    assert not matches(pattern, {"detail": {"key": "a" * 1024}})
+    assert matches(pattern, {"detail": {"key": "a" * 1024 + "b"}})

@@ -34,7 +34,13 @@ def test_pages_of_scanned_entries_hold_each_entry_once(count, every):
         return [one for one in entries if one > after][:most]
 
     def ask(token):
-        return scanned(fetch, lambda one: one, lambda one: int(one) % every == 0, {"MaxResults": 400, **token}, 100)
+        return scanned(
+            fetch,
+            lambda one: one,
+            lambda some: [one for one in some if int(one) % every == 0],
+            {"MaxResults": 400, **token},
+            100,
+        )
 
     pages = followed(ask)
     assert [one for found in pages for one in found] == entries[::every]

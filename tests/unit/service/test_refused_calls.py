@@ -147,7 +147,7 @@ VARIANTS = {
     "no date": (without("x-amz-date"), BODY, INCOMPLETE),
     # Too large.
     "too large": (signed(b"x" * (MOST_BODY_BYTES + 1)), b"x" * (MOST_BODY_BYTES + 1), "RequestEntityTooLargeException"),
-    "too large and not signed": ({}, b"x" * (MOST_BODY_BYTES + 1), "RequestEntityTooLargeException"),
+    "too large and not signed": ({}, b"x" * (MOST_BODY_BYTES + 1), "MissingAuthenticationTokenException"),
 }
 
 

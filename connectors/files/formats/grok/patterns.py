@@ -124,7 +124,7 @@ def grok_pattern(text: str, customs: str = "") -> GrokPattern:
     expression = _expanded(text, known, fields, 0)
     try:
         compiled = regex.compile(expression)
-    except regex.error as error:
+    except (regex.error, RecursionError) as error:
         raise ConfigError(f"The grok pattern {text!r} is no regular expression ({error}); correct it.") from error
     return GrokPattern(compiled, tuple(one for one in fields.values() if one.name != _DROPPED))
 

@@ -92,6 +92,8 @@ def for_run(definition: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict
         ServiceError: `InvalidInputException` for a choice that the job could not have, either.
     """
     chosen = dict(definition)
+    if {"AllocatedCapacity", "MaxCapacity"} <= overrides.keys():
+        raise invalid("Please set only Allocated Capacity or Max Capacity.")
     overrides = _without_old_capacity(overrides)
     if "MaxCapacity" in overrides:
         chosen = {name: value for name, value in chosen.items() if name not in {"WorkerType", "NumberOfWorkers"}}

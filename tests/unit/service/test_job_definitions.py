@@ -81,6 +81,8 @@ def test_a_run_may_have_another_size_than_its_job():
     job = complete({**GIVEN, "WorkerType": "G.1X", "NumberOfWorkers": 2})
     assert capacity(for_run(job, {"MaxCapacity": 4.0})) == {"MaxCapacity": 4.0, "AllocatedCapacity": 4}
     assert capacity(for_run(job, {"AllocatedCapacity": 4})) == {"MaxCapacity": 4.0, "AllocatedCapacity": 4}
+    with pytest.raises(ServiceError, match="only Allocated Capacity or Max Capacity"):
+        for_run(job, {"AllocatedCapacity": 4, "MaxCapacity": 4.0})
     assert for_run(job, {"NumberOfWorkers": 5})["WorkerType"] == "G.1X"
     by_capacity = complete({**GIVEN, "MaxCapacity": 4.0})
     assert "MaxCapacity" not in for_run(by_capacity, {"WorkerType": "G.2X", "NumberOfWorkers": 2})

@@ -14,10 +14,13 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     true,
 )
 
 _NAME = String(255)
+# In the order of their code points, also in PostgreSQL, so that a prefix is a range.
+_STREAM_NAME = String(512).with_variant(String(512, collation="C"), "postgresql")
 
 metadata = MetaData()
 
@@ -46,10 +49,13 @@ runs = Table(
     Column("chain", _NAME, nullable=False, server_default=""),
     # False until the triggers that wait for the end of this run were looked at, and the end was told as an event.
     Column("followed", Boolean, nullable=False, server_default=true()),
+    # False until it has ended and its log files are in the index of log streams.
+    Column("logged", Boolean, nullable=False, server_default=false()),
     Index("service_runs_of_job", "job", "number"),
     Index("service_runs_by_state", "state", "number"),
     Index("service_runs_of_chain", "chain", "number"),
     Index("service_runs_to_follow", "followed", "number"),
+    Index("service_runs_to_log", "logged", "place", "number"),
 )
 
 triggers = Table(
@@ -273,4 +279,31 @@ costs = Table(
     Column("runs", Integer, nullable=False),
     Column("dpu_secs", Double, nullable=False),
     Column("usd", Double, nullable=False),
+)
+
+# The index of log streams: where the text of each is, and the range of its times.
+log_streams = Table(
+    "service_log_streams",
+    metadata,
+    Column("log_group", String(512), primary_key=True),
+    # The place in the order of the group's streams: that of the run.
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", _STREAM_NAME, nullable=False),
+    Column("run", _NAME, nullable=False),
+    Column("place", _NAME, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("first_ms", BigInteger, nullable=False),
+    Column("last_ms", BigInteger, nullable=False),
+    # When text was added last.
+    Column("written_ms", BigInteger, nullable=False),
+    # How much of the text the times are of, in bytes.
+    Column("size", BigInteger, nullable=False),
+    # The time of lines behind this text, until one tells its own.
+    Column("carried_ms", BigInteger, nullable=False),
+    # Whether more text may follow, so that the range of its times has no end.
+    Column("is_open", Boolean, nullable=False),
+    UniqueConstraint("log_group", "name"),
+    # It has all that a time range is compared with, so that the rows of other streams are not read.
+    Index("service_log_streams_by_range", "log_group", "number", "is_open", "last_ms", "first_ms"),
+    Index("service_log_streams_by_time", "log_group", "written_ms", "name"),
 )

@@ -30,7 +30,7 @@ def test_a_large_file_is_read_in_parts_and_lines_stay_whole(tmp_path, monkeypatc
         found += [one.message for one in part]
         offset = part[-1].end
     assert found == lines
-    assert [one.message for one in read_events(path, tail_offset(path, 25), 0)] == lines[-3:]
+    assert [one.message for one in read_events(path, tail_offset(path, most_bytes=25), 0)] == lines[-3:]
     path.write_text("x" * 60 + "\nend\n")
     whole, offset = "", 0
     while part := list(read_events(path, offset, 0)):

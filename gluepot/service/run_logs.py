@@ -9,8 +9,9 @@ from threading import Lock
 
 from gluepot.service.decisions.log_streams import LogEvent, LogStream, LogText, grown, streams_of
 from gluepot.service.decisions.states import OPEN
-from gluepot.service.log_events import read_events, tail_offset
+from gluepot.service.log_events import events_in, put_events, read_text, tail_offset
 from gluepot.service.store.database import Store
+from gluepot.service.store.log_chunks import Chunk
 
 RUNS_AT_ONCE, BYTES_AT_ONCE = 500, 4_000_000
 """How many runs, and how much text of them, are looked at before something else is done."""
@@ -42,13 +43,18 @@ class RunLogs:
             with self.store.changes() as changes:
                 runs = changes.runs_to_log(self.place, most, ids)
                 known = {(one.group, one.number): one for one in changes.logs.of_numbers([run.number for run in runs])}
-            changed, done, left = [], [], BYTES_AT_ONCE
+                is_shared = changes.is_shared
+            changed: list[LogStream] = []
+            copies: list[tuple[LogText, Chunk]] = []
+            done, left = [], BYTES_AT_ONCE
             for run in runs:
                 # A run that had ended before its files are looked at writes nothing more.
                 has_ended = run.state not in OPEN
                 for new in streams_of(run):
                     before = known.get((new.group, new.number))
-                    after = self._looked_at(before or new, left, has_ended=has_ended)
+                    after, chunks = self._looked_at(before or new, left, has_ended=has_ended)
+                    if is_shared and new.text.group == new.group:
+                        copies += [(new.text, chunk) for chunk in chunks]
                     left -= after.size - (before.size if before else 0)
                     if after not in {before, new}:
                         changed.append(after)
@@ -60,44 +66,73 @@ class RunLogs:
                 with self.store.changes() as changes:
                     there = changes.run_numbers([run.id for run in runs])  # without those that were removed meanwhile
                     changes.logs.save([one for one in changed if one.number in there], known)
+                    for text, chunk in copies:
+                        if text.number in there:
+                            changes.log_chunks.add(text.group, text.number, chunk)
                     changes.mark_logged(done)
         return left <= 0 or len(done) == most
 
     def events(self, text: LogText, offset: int, carried_ms: int) -> list[LogEvent]:
-        """Return the next lines of a log, a megabyte of them at most.
+        """Return the next events of a log, about a megabyte of them at most.
 
         Args:
             text: of the log.
-            offset: where to begin, in bytes.
+            offset: where to begin.
             carried_ms: the time of lines before the first one that tells its own.
         """
-        return list(read_events(self._path(text), offset, carried_ms, has_ended=text.has_ended))
+        if self._is_here(text):
+            content = read_text(self._path(text), offset, has_ended=text.has_ended)
+            return list(events_in(content, offset, carried_ms))
+        with self.store.changes() as changes:
+            chunks = changes.log_chunks.read(text.group, text.number, offset)
+        if not chunks:
+            return []
+        content, begin = b"".join(chunk.content for chunk in chunks), chunks[0].begin
+        if text.run:
+            return list(events_in(content[offset - begin :], offset, carried_ms))
+        return [event for event in put_events(content, begin) if event.offset >= offset]
 
-    def tail_offset(self, text: LogText, end: int | None = None, most_bytes: int | None = None) -> int:
-        """Return the begin of the first whole line in the last bytes of a log.
+    def tail_offset(self, text: LogText, end: int | None = None, most_bytes: int = 1_000_000) -> int:
+        """Return where about the last bytes of a log begin, at the begin of an event.
 
         Args:
             text: of the log.
             end: the end of these bytes; None for that of the text.
-            most_bytes: how many bytes; None for a megabyte.
+            most_bytes: how many bytes.
         """
-        return tail_offset(self._path(text), end, most_bytes)
+        if self._is_here(text):
+            return tail_offset(self._path(text), end, most_bytes)
+        with self.store.changes() as changes:
+            return changes.log_chunks.tail(text.group, text.number, end, most_bytes)
 
-    def _looked_at(self, stream: LogStream, most_bytes: int, *, has_ended: bool) -> LogStream:
-        """Return a stream with the times of what its file has got."""
-        path = self._path(stream.text)
+    def has(self, text: LogText) -> bool:
+        """Return whether this service can read a log."""
+        if self._is_here(text):
+            return self._path(text).exists()
+        with self.store.changes() as changes:
+            return changes.log_chunks.end(text.group, text.number) > 0
+
+    def _looked_at(self, stream: LogStream, most_bytes: int, *, has_ended: bool) -> tuple[LogStream, list[Chunk]]:
+        """Return a stream with the times of what its file has got, and this text."""
+        path, chunks = self._path(stream.text), []
         try:
             status = path.stat()
         except FileNotFoundError:
-            return stream
+            return stream, []
         begin = stream.size
         stream = grown(stream, [], round(status.st_mtime * 1000))
         while stream.size < status.st_size and stream.size - begin < most_bytes:
-            events = list(read_events(path, stream.size, stream.carried_ms, has_ended=has_ended))
+            content = read_text(path, stream.size, has_ended=has_ended)
+            events = list(events_in(content, stream.size, stream.carried_ms))
             if not events:
                 break
+            last_ms = max(event.at_ms for event in events)
+            chunks.append(Chunk(stream.size, stream.size + len(content), last_ms, content))
             stream = grown(stream, events, stream.written_ms)
-        return replace(stream, is_open=not (has_ended and stream.size >= status.st_size))
+        return replace(stream, is_open=not (has_ended and stream.size >= status.st_size)), chunks
+
+    def _is_here(self, text: LogText) -> bool:
+        return bool(text.run) and text.place in {"", self.place}
 
     def _path(self, text: LogText) -> Path:
         return self.run_folder(text.run) / text.file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gluepot.service.console.log_lines import LogPiece, first_lines, newest_lines
 from gluepot.service.console.page import Page, Query, Reader
 from gluepot.service.console.values import short_id, url
-from gluepot.service.decisions.log_streams import CRAWLERS, ERROR, OUTPUT, LogText, group_prefix
+from gluepot.service.decisions.log_streams import CRAWLERS, ERROR, OUTPUT, group_prefix, text_of
 from gluepot.service.decisions.states import OPEN, Run, crawl_subject, crawler_of
 from gluepot.service.errors import not_found
 from gluepot.service.operations.runs import run_of
@@ -22,7 +22,7 @@ _MOST_DIGITS = 18
 def log(reader: Reader, query: Query) -> Page:
     """Return what a stream of a run or crawl has had since the last look, for its page."""
     found, stream, begin = _stream(reader, query)
-    logs, text = reader.service.logs, _text(found, stream)
+    logs, text = reader.service.logs, text_of(found, STREAMS[stream])
     with reader.service.store.changes() as changes:
         goes_on = run_or_crawl(changes, query).state in OPEN
     piece = newest_lines(logs.events(text, begin, found.started_ms), begin, _SHOWN_LINES)
@@ -33,7 +33,7 @@ def log(reader: Reader, query: Query) -> Page:
 def whole_log(reader: Reader, query: Query) -> Page:
     """Return a part of a stream of a run or crawl."""
     found, stream, begin = _stream(reader, query)
-    logs, text = reader.service.logs, _text(found, stream)
+    logs, text = reader.service.logs, text_of(found, STREAMS[stream])
     piece = first_lines(logs.events(text, begin, found.started_ms), begin, _LINES_OF_PAGE)
     here = {**address_of(found), "stream": stream}
     crawler = crawler_of(found.job)
@@ -57,7 +57,7 @@ def whole_log(reader: Reader, query: Query) -> Page:
 
 def tail(reader: Reader, of: Run, stream: str) -> LogPiece:
     """Return the end of a stream of a run or crawl."""
-    logs, text = reader.service.logs, _text(of, stream)
+    logs, text = reader.service.logs, text_of(of, STREAMS[stream])
     begin = logs.tail_offset(text, most_bytes=_SHOWN_BYTES)
     return newest_lines(logs.events(text, begin, of.started_ms), begin, _SHOWN_LINES)
 
@@ -91,7 +91,3 @@ def _stream(reader: Reader, query: Query) -> tuple[Run, str, int]:
     with reader.service.store.changes() as changes:
         found = run_or_crawl(changes, query)
     return found, stream, int(at) if at.isascii() and at.isdecimal() and len(at) <= _MOST_DIGITS else 0
-
-
-def _text(of: Run, stream: str) -> LogText:
-    return LogText(of.id, STREAMS[stream], of.place, has_ended=of.state not in OPEN)

@@ -101,13 +101,12 @@ def log_page(
         while piece := read(stream, end.offset, end.carried_ms) if read_left > 0 else []:
             for event in piece:
                 if is_wanted(event):
-                    size = event.end - event.offset
-                    if len(events) == limits.events or (size > text_left and events):
+                    if len(events) == limits.events or (event.size > text_left and events):
                         return LogPage(events, end, is_last=False)
                     events.append((stream, event))
-                    text_left -= size
+                    text_left -= event.size
                 end = Position(stream.number, event.end, event.at_ms)
-            read_left -= piece[-1].end - piece[0].offset
+            read_left -= sum(event.size for event in piece)
         if read_left <= 0:
             return LogPage(events, end, is_last=False)
     return LogPage(events, end, is_last=len(streams) <= limits.streams)

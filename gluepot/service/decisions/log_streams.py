@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gluepot.core.job_parameters import is_on
 from gluepot.service.decisions.definitions import is_python_shell, is_quality_run
-from gluepot.service.decisions.states import Run, crawler_of
+from gluepot.service.decisions.states import OPEN, Run, crawler_of, effective_arguments
 
 OUTPUT, ERROR = "output.log", "error.log"
 """The log files in the folder of a run."""
@@ -16,20 +17,24 @@ JOBS, SHELL_JOBS, QUALITY, CRAWLERS = (
     "/aws-glue/data-quality",
     "/aws-glue/crawlers",
 )
+CONTINUOUS = "/aws-glue/jobs/logs-v2"
+"""The group of runs with continuous logging."""
+_DRIVER = "-driver"
 _KINDS = {"output": OUTPUT, "error": ERROR}
 FILES = {f"{group}/{kind}": file for group in (JOBS, SHELL_JOBS, QUALITY) for kind, file in _KINDS.items()} | {
-    CRAWLERS: OUTPUT
+    CRAWLERS: OUTPUT,
+    CONTINUOUS: ERROR,
 }
 """The groups of runs, and the log file that each of them shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """A line of a log.
+    """An event: a line of a file, or what a client has put.
 
     Args:
-        offset: where it begins in the file, in bytes.
-        end: where the next line begins.
+        offset: where it begins: in bytes of a file, or in events of a client's stream.
+        end: where the next one begins.
         at_ms: when it was written, as well as that is known, in milliseconds since 1970.
         message: the line.
     """
@@ -39,18 +44,27 @@ class LogEvent:
     at_ms: int
     message: str
 
+    @property
+    def size(self) -> int:
+        """How much text it has, in bytes or characters."""
+        return max(self.end - self.offset, len(self.message))
+
 
 @dataclass(frozen=True, slots=True)
 class LogText:
-    """Where the text of a log is.
+    """Where the text of a log is: in a file of a run, or in the database.
 
     Args:
-        run: the run that writes it.
+        group: of the stream that has it in the database; empty if it is only in a file.
+        number: of this stream.
+        run: the run that writes it; empty for text of clients.
         file: the name of the file in the folder of the run.
         place: where this folder is; empty for a run that no service has taken.
         has_ended: whether nothing more is written.
     """
 
+    group: str
+    number: int
     run: str
     file: str
     place: str
@@ -92,7 +106,9 @@ class LogStream:
     @property
     def text(self) -> LogText:
         """Where its text is."""
-        return LogText(self.run, FILES[self.group], self.place, has_ended=not self.is_open)
+        # What the streams of continuous logging show is that of the errors.
+        group = f"{JOBS}/error" if self.group == CONTINUOUS else self.group
+        return LogText(group, self.number, self.run, FILES.get(group, ""), self.place, has_ended=not self.is_open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +133,23 @@ def streams_of(run: Run) -> list[LogStream]:
     crawler = crawler_of(run.job)
     if crawler is not None:
         return [_new(run, CRAWLERS, crawler)]
-    return [_new(run, f"{group_prefix(run)}/{kind}", run.id) for kind in _KINDS]
+    streams = [_new(run, f"{group_prefix(run)}/{kind}", run.id) for kind in _KINDS]
+    if group_prefix(run) == JOBS and is_on(effective_arguments(run).get("--enable-continuous-cloudwatch-log")):
+        streams.append(_new(run, CONTINUOUS, run.id + _DRIVER))
+    return streams
+
+
+def run_of_stream(group: str, name: str) -> str:
+    """Return the id of the run that writes a stream; groups of crawlers name none."""
+    return name.removesuffix(_DRIVER) if group == CONTINUOUS else name
+
+
+def text_of(run: Run, file: str) -> LogText:
+    """Return the text of a log file of a run."""
+    for stream in streams_of(run):
+        if FILES[stream.group] == file:
+            return replace(stream.text, has_ended=run.state not in OPEN)
+    return LogText("", run.number, run.id, file, run.place, has_ended=run.state not in OPEN)
 
 
 def group_prefix(run: Run) -> str:

@@ -9,11 +9,20 @@ from typing import Any
 
 from gluepot.service.context import Service
 from gluepot.service.decisions.log_pages import Limits, Position, begin_of, log_page, position_in
-from gluepot.service.decisions.log_streams import CRAWLERS, FILES, LogEvent, LogStream, Window, streams_of
+from gluepot.service.decisions.log_streams import (
+    CRAWLERS,
+    FILES,
+    LogEvent,
+    LogStream,
+    Window,
+    run_of_stream,
+    streams_of,
+)
 from gluepot.service.decisions.states import crawl_subject
 from gluepot.service.errors import ServiceError
 from gluepot.service.log_events import matches
-from gluepot.service.paging import page_token, position_of
+from gluepot.service.operations.log_groups import group_arn, group_named, own_group, position_in_names, refused
+from gluepot.service.paging import page_token
 
 _LIMITS = Limits()
 _PAGE = 50
@@ -23,7 +32,7 @@ _LAST_MS = 2**62
 
 def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of one stream. At either end its token stays the same, and clients ask again for what follows."""
-    stream = _stream(service, _group(request), request["logStreamName"])
+    stream = _stream(service, _group(service, request), request["logStreamName"])
     window, limit = _window(request), int(request.get("limit") or _LIMITS.events)
     token = request.get("nextToken")
     kind, place = _place_in(token, stream) if token is not None else ("", None)
@@ -47,13 +56,13 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
     A call opens so many streams and looks at so much text at most, so that a page may be empty and others follow, as on
     AWS. A client that follows a log goes on from the last token that it got, so it does not see the same events again.
     """
-    group, names, window = _group(request), request.get("logStreamNames") or [], _window(request)
+    group, names, window = _group(service, request), request.get("logStreamNames") or [], _window(request)
     pattern, limit = request.get("filterPattern", ""), int(request.get("limit") or _LIMITS.events)
     if pattern.startswith(("{", "[")):
-        raise _refused(f"filterPattern is {pattern!r}; only words and quoted texts are known here.")
+        raise refused(f"filterPattern is {pattern!r}; only words and quoted texts are known here.")
     begin = None if (token := request.get("nextToken")) is None else position_in(token)
     if token is not None and begin is None:
-        raise _refused(f"nextToken is {token!r}, which no answer had.")
+        raise refused(f"nextToken is {token!r}, which no answer had.")
     if names:
         named = [_stream(service, group, name) for name in dict.fromkeys(names)]
         streams = [
@@ -83,18 +92,18 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
 
 def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the streams of a group: one for each run that has written to it."""
-    group, most = _group(request), int(request.get("limit") or _PAGE)
+    group, most = _group(service, request), int(request.get("limit") or _PAGE)
     prefix, by_time = request.get("logStreamNamePrefix") or "", request.get("orderBy") == "LastEventTime"
     descending, token = bool(request.get("descending")), request.get("nextToken")
     if prefix and by_time:
-        raise _refused("logStreamNamePrefix and orderBy LastEventTime exclude each other; omit one.")
+        raise refused("logStreamNamePrefix and orderBy LastEventTime exclude each other; omit one.")
     service.logs.catch_up()
     with service.store.changes() as changes:
         if by_time:
             after = None if token is None else _time_and_name(token)
             streams = changes.logs.by_time(group, after, most + 1, descending=descending)
         else:
-            name = None if token is None else _name(token)
+            name = None if token is None else position_in_names(token)
             streams = changes.logs.by_name(group, prefix, name, most + 1, descending=descending)
     answer: dict[str, Any] = {"logStreams": [_described(service, one) for one in streams[:most]]}
     if len(streams) > most:
@@ -103,37 +112,34 @@ def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[s
     return answer
 
 
-def describe_log_groups(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the groups."""
-    prefix = request.get("logGroupNamePrefix", "")
-    return {
-        "logGroups": [{"logGroupName": name, "arn": _arn(service, name)} for name in FILES if name.startswith(prefix)]
-    }
-
-
-def _group(request: Mapping[str, Any]) -> str:
-    """Return the name of the group, which a request may also give as an ARN."""
-    given = str(request.get("logGroupName") or request.get("logGroupIdentifier") or "")
-    group = given.partition(":log-group:")[2].removesuffix(":*") or given
+def _group(service: Service, request: Mapping[str, Any]) -> str:
+    """Return the name of a group that exists, of runs or of clients."""
+    group = group_named(str(request.get("logGroupName") or request.get("logGroupIdentifier") or ""))
     if group not in FILES:
-        raise ServiceError(
-            "ResourceNotFoundException", f"The log group {group} does not exist; use {', '.join(FILES)}."
-        )
+        with service.store.changes() as changes:
+            own_group(changes, group)
     return group
 
 
 def _stream(service: Service, group: str, name: str) -> LogStream:
     """Return a stream; that of a crawler is the log of its newest crawl."""
     with service.store.changes() as changes:
-        runs = changes.runs(crawl_subject(name), None, 1) if group == CRAWLERS else [changes.run(name)]
-    run = next(iter(runs), None)
-    new = [] if run is None else [one for one in streams_of(run) if one.group == group]
-    if run is None or not new:
-        raise ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
-    service.logs.catch_up([run.id])
+        if group not in FILES:
+            runs = []
+        elif group == CRAWLERS:
+            runs = changes.runs(crawl_subject(name), None, 1)
+        else:
+            runs = [run for run in [changes.run(run_of_stream(group, name))] if run is not None]
+    new = [one for run in runs for one in streams_of(run) if (one.group, one.name) == (group, name)]
+    if new:
+        service.logs.catch_up([new[0].run])
     with service.store.changes() as changes:
         stream = changes.logs.stream(group, name)
-    return stream if stream is not None and stream.run == run.id else new[0]
+    if stream is not None and (not new or stream.run == new[0].run):
+        return stream
+    if not new:
+        raise ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
+    return new[0]
 
 
 def _reading(service: Service) -> Callable[[LogStream, int, int], list[LogEvent]]:
@@ -174,46 +180,34 @@ def _place_in(token: str, stream: LogStream) -> tuple[str, Position]:
     kind, _, rest = token.partition("/")
     place = position_in(f"{stream.number}/{rest}") or position_in(f"{stream.number}/{rest}/{stream.created_ms}")
     if kind not in {"f", "b"} or place is None:
-        raise _refused(f"nextToken is {token!r}, which no answer had.")
+        raise refused(f"nextToken is {token!r}, which no answer had.")
     return kind, place
 
 
 def _time_and_name(token: str) -> tuple[int, str]:
     try:
-        at_ms, name = json.loads(_name(token))
+        at_ms, name = json.loads(position_in_names(token))
     except (ValueError, TypeError, RecursionError):
-        raise _refused(f"nextToken is {token!r}, which no answer had.") from None
+        raise refused(f"nextToken is {token!r}, which no answer had.") from None
     if not isinstance(at_ms, int) or not isinstance(name, str) or abs(at_ms) > _LAST_MS:
-        raise _refused(f"nextToken is {token!r}, which no answer had.")
+        raise refused(f"nextToken is {token!r}, which no answer had.")
     return at_ms, name
 
 
-def _name(token: str) -> str:
-    try:
-        return position_of(token)
-    except ServiceError:
-        raise _refused(f"nextToken is {token!r}, which no answer had.") from None
-
-
 def _described(service: Service, stream: LogStream) -> dict[str, Any]:
-    return {
+    described = {
         "logStreamName": stream.name,
         "creationTime": stream.created_ms,
-        "firstEventTimestamp": stream.first_ms,
-        "lastEventTimestamp": stream.written_ms,  # most lines of scripts do not tell their time
-        "lastIngestionTime": stream.written_ms,
         "storedBytes": stream.size,
-        "arn": f"{_arn(service, stream.group)}:log-stream:{stream.name}",
+        "arn": f"{group_arn(service, stream.group)}:log-stream:{stream.name}",
     }
-
-
-def _arn(service: Service, group: str) -> str:
-    return f"arn:aws:logs:{service.region}:{service.account}:log-group:{group}"
+    if stream.size == 0:
+        return described
+    # Most lines of scripts do not tell their time, so that of a run's last line is when its file was written.
+    last_ms = stream.written_ms if stream.run else stream.last_ms
+    times = {"firstEventTimestamp": stream.first_ms, "lastEventTimestamp": last_ms}
+    return {**described, **times, "lastIngestionTime": stream.written_ms}
 
 
 def _plain(event: LogEvent) -> dict[str, Any]:
     return {"timestamp": event.at_ms, "ingestionTime": event.at_ms, "message": event.message}
-
-
-def _refused(message: str) -> ServiceError:
-    return ServiceError("InvalidParameterException", message)

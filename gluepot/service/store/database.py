@@ -14,12 +14,14 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, sel
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
 from gluepot.service.decisions.definitions import NOT_OF_JOBS
+from gluepot.service.decisions.log_streams import FILES
 from gluepot.service.decisions.states import OPEN, Run, State
 from gluepot.service.store.alarms import AlarmRows
 from gluepot.service.store.costs import CostRows
 from gluepot.service.store.crawlers import CrawlerRows
 from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
+from gluepot.service.store.log_chunks import LogChunkRows
 from gluepot.service.store.logs import LogRows
 from gluepot.service.store.metrics import MetricRows
 from gluepot.service.store.places import PlaceRows
@@ -73,6 +75,7 @@ class Changes:
         alarms: alarms and their history.
         costs: what runs cost.
         logs: the index of log streams.
+        log_chunks: text of log streams.
         places: where services work.
         definitions: what is only kept and returned.
         schema_versions: the versions of schemas.
@@ -88,6 +91,7 @@ class Changes:
         self.alarms = AlarmRows(connection)
         self.costs = CostRows(connection)
         self.logs = LogRows(connection)
+        self.log_chunks = LogChunkRows(connection)
         self.places = PlaceRows(connection)
         self.definitions = DefinitionRows(connection)
         self.schema_versions = SchemaVersionRows(connection)
@@ -99,6 +103,11 @@ class Changes:
         """
         if self._connection.dialect.name == "postgresql":  # SQLite has one writer anyway
             self._connection.execute(text(f"SELECT pg_advisory_xact_lock({_DECISIONS_LOCK})"))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether services on other machines may use the database."""
+        return self._connection.dialect.name == "postgresql"
 
     def job(self, name: str) -> Job | None:
         """Return a job; None if there is none of this name."""
@@ -264,7 +273,9 @@ class Changes:
 
     def delete_runs(self, ids: Sequence[str]) -> None:
         """Delete runs of jobs."""
-        self.logs.forget_runs(self.run_numbers(ids))
+        numbers = self.run_numbers(ids)
+        self.logs.forget_runs(numbers)
+        self.log_chunks.forget(list(FILES), numbers)
         self._connection.execute(delete(runs).where(runs.c.id.in_(ids)))
         self.metrics.forget_reports(ids)
 

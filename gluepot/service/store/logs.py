@@ -13,6 +13,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    func,
     insert,
     or_,
     select,
@@ -116,7 +117,7 @@ class LogRows:
         there = [one for one in streams if (one.group, one.number) in known]
         added = [one for one in streams if (one.group, one.number) not in known and self._makes_room(one)]
         if there:
-            columns = {name: bindparam(f"new_{name}") for name in _CHANGING}
+            columns: dict[str, Any] = {name: bindparam(f"new_{name}") for name in _CHANGING}
             same = _T.log_group == bindparam("of_group"), _T.number == bindparam("of_number")
             changed = [
                 {"of_group": one.group, "of_number": one.number}
@@ -138,6 +139,32 @@ class LogRows:
             return False
         self._connection.execute(delete(log_streams).where(_T.log_group == stream.group, _T.number == other.number))
         return True
+
+    def add(self, group: str, name: str, now_ms: int) -> LogStream:
+        """Add a stream that clients write."""
+        newest = select(func.max(_T.number)).where(_T.log_group == group)
+        number = (self._connection.execute(newest).scalar() or 0) + 1
+        stream = LogStream(group, number, name, "", "", now_ms, 0, 0, 0, 0, 0, is_open=False)
+        self._connection.execute(insert(log_streams).values(_row(stream)))
+        return stream
+
+    def change(self, stream: LogStream) -> None:
+        """Save a stream that clients write."""
+        self.save([stream], {(stream.group, stream.number)})
+
+    def delete(self, stream: LogStream) -> None:
+        """Delete a stream."""
+        this = _T.log_group == stream.group, _T.number == stream.number
+        self._connection.execute(delete(log_streams).where(*this))
+
+    def delete_group(self, group: str) -> None:
+        """Delete the streams of a group."""
+        self._connection.execute(delete(log_streams).where(_T.log_group == group))
+
+    def stored_bytes(self, groups: Sequence[str]) -> dict[str, int]:
+        """Return how much text groups have; those without a stream are left out."""
+        query = select(_T.log_group, func.sum(_T.size)).where(_T.log_group.in_(groups)).group_by(_T.log_group)
+        return {group: int(size) for group, size in self._connection.execute(query)}
 
     def forget_runs(self, numbers: Collection[int]) -> None:
         """Delete the streams of runs.

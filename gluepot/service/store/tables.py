@@ -9,6 +9,7 @@ from sqlalchemy import (
     Double,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -306,4 +307,20 @@ log_streams = Table(
     # It has all that a time range is compared with, so that the rows of other streams are not read.
     Index("service_log_streams_by_range", "log_group", "number", "is_open", "last_ms", "first_ms"),
     Index("service_log_streams_by_time", "log_group", "written_ms", "name"),
+)
+
+# Text of log streams: of those that clients write, and of runs whose files other services cannot read.
+log_chunks = Table(
+    "service_log_chunks",
+    metadata,
+    Column("log_group", String(512), primary_key=True),
+    # Of the stream.
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    # Where it begins: in bytes of a run's file, in events of a client's stream.
+    Column("begins", BigInteger, primary_key=True, autoincrement=False),
+    Column("ends", BigInteger, nullable=False),
+    Column("last_ms", BigInteger, nullable=False),
+    # Of the content before it was packed, in bytes.
+    Column("size", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
 )

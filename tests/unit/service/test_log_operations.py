@@ -137,7 +137,7 @@ def test_a_call_opens_a_bounded_number_of_streams_and_the_next_one_goes_on(world
 
 
 def test_what_is_in_the_index_is_not_looked_at_again(world, history, monkeypatch):
-    monkeypatch.setattr("gluepot.service.run_logs.read_events", None)
+    monkeypatch.setattr("gluepot.service.run_logs.read_text", None)
     assert world.service.logs.catch_up() is False
 
 

@@ -32,45 +32,53 @@ class RunLogs:
     place: str
     _lock: Lock = field(default_factory=Lock, compare=False)
 
-    def catch_up(self, ids: Sequence[str] = (), most: int = RUNS_AT_ONCE) -> bool:
-        """Put what log files have got since the last call into the index; return whether there may be more.
+    def catch_up(self, ids: Sequence[str] = (), before: int | None = None, most: int = RUNS_AT_ONCE) -> int | None:
+        """Put what log files have got since the last call into the index.
 
         Args:
             ids: only these runs; empty for all that may have more text, the newest of them first.
+            before: only runs with smaller numbers; None for all.
             most: how many runs are looked at.
+
+        Returns:
+            `before` of the next call, which goes on; None if all runs were looked at.
         """
         with self._lock:
             with self.store.changes() as changes:
-                runs = changes.runs_to_log(self.place, most, ids)
+                runs = changes.runs_to_log(self.place, most, before, ids)
                 known = {(one.group, one.number): one for one in changes.logs.of_numbers([run.number for run in runs])}
                 is_shared = changes.is_shared
             changed: list[LogStream] = []
             copies: list[tuple[LogText, Chunk]] = []
             done, left = [], BYTES_AT_ONCE
+            following = runs[-1].number if len(runs) == most else None
             for run in runs:
                 # A run that had ended before its files are looked at writes nothing more.
                 has_ended = run.state not in OPEN
                 for new in streams_of(run):
-                    before = known.get((new.group, new.number))
-                    after, chunks = self._looked_at(before or new, left, has_ended=has_ended)
+                    old = known.get((new.group, new.number))
+                    after, chunks = self._looked_at(old or new, left, has_ended=has_ended)
                     if is_shared and new.text.group == new.group:
                         copies += [(new.text, chunk) for chunk in chunks]
-                    left -= after.size - (before.size if before else 0)
-                    if after not in {before, new}:
+                    left -= after.size - (old.size if old else 0)
+                    if after not in {old, new}:
                         changed.append(after)
                 if has_ended and left > 0:
                     done.append(run.id)
                 if left <= 0:
+                    following = run.number + 1
                     break
             if changed or done:
                 with self.store.changes() as changes:
                     there = changes.run_numbers([run.id for run in runs])  # without those that were removed meanwhile
                     changes.logs.save([one for one in changed if one.number in there], known)
-                    for text, chunk in copies:
-                        if text.number in there:
-                            changes.log_chunks.add(text.group, text.number, chunk)
+                    texts = [(text.group, text.number, chunk) for text, chunk in copies if text.number in there]
+                    changes.log_chunks.add_first([one for one in texts if one[2].begin == 0])
+                    for group, number, chunk in texts:
+                        if chunk.begin > 0:
+                            changes.log_chunks.add(group, number, chunk)
                     changes.mark_logged(done)
-        return left <= 0 or len(done) == most
+        return following
 
     def events(self, text: LogText, offset: int, carried_ms: int) -> list[LogEvent]:
         """Return the next events of a log, about a megabyte of them at most.

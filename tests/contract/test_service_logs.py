@@ -95,7 +95,7 @@ def test_another_place_reads_the_logs_of_a_run_while_it_runs_and_after_it(world,
     )
 
     def read():
-        assert world.service.logs.catch_up() is False
+        assert world.service.logs.catch_up() is None
         answer = LOG_OPERATIONS["FilterLogEvents"](other, {"logGroupName": GROUP})
         tail = LOG_OPERATIONS["GetLogEvents"](other, {"logGroupName": GROUP, "logStreamName": "jr_1", "limit": 1})
         return "".join(one["message"] for one in answer["events"]), tail["events"][-1]["message"]

@@ -20,7 +20,9 @@ class LogIndex(Repeating):
     def __init__(self, logs: RunLogs, clock: Clock) -> None:
         super().__init__(clock, _AGAIN_SECS, _EVERY_SECS)
         self._logs = logs
+        self._before: int | None = None
 
     def step(self) -> bool:
-        """Look at the files once; return whether there is more text than one step looks at."""
-        return self._logs.catch_up()
+        """Look at some files; return whether there are more than one step looks at."""
+        self._before = self._logs.catch_up(before=self._before)
+        return self._before is not None

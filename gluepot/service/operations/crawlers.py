@@ -17,6 +17,7 @@ from gluepot.service.decisions.crawls import (
     already_started,
     changed,
     check,
+    check_filters,
     complete,
     definition_of,
     dpu_hours,
@@ -157,6 +158,7 @@ def list_crawls(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     if most > _MOST_CRAWLS:
         raise invalid(f"MaxResults is {most}; use 1 to {_MOST_CRAWLS}.")
     filters = request.get("Filters") or ()
+    check_filters(filters)
     found: list[Run] = []
     with service.store.changes() as changes:
         crawler = crawler_named(changes, request["CrawlerName"])

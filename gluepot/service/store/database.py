@@ -160,15 +160,18 @@ class Changes:
             query = query.where(runs.c.number < before)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
-    def runs_to_log(self, place: str, most: int, ids: Sequence[str] = ()) -> list[Run]:
+    def runs_to_log(self, place: str, most: int, before: int | None = None, ids: Sequence[str] = ()) -> list[Run]:
         """Return runs whose log files may have text that the index of log streams has not, the newest first.
 
         Args:
             place: where the files are; runs that no place has are among them.
             most: the largest number of runs.
+            before: only runs with smaller numbers; None for all.
             ids: only these runs; empty for any.
         """
-        query = select(runs).where(~runs.c.logged, runs.c.place.in_(["", place]))
+        query = select(runs).where(~runs.c.logged, runs.c.place.in_(["", place]), runs.c.state != State.WAITING.value)
+        if before is not None:
+            query = query.where(runs.c.number < before)
         if ids:
             query = query.where(runs.c.id.in_(ids))
         query = query.order_by(runs.c.number.desc()).limit(most)

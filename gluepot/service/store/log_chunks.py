@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,12 @@ class LogChunkRows:
             last_ms = max(before.last_ms, chunk.last_ms)
             chunk = Chunk(before.begin, chunk.end, last_ms, before.content + chunk.content)
             self._connection.execute(delete(log_chunks).where(*_of(group, number), _T.begins == before.begin))
-        row = {"begins": chunk.begin, "ends": chunk.end, "last_ms": chunk.last_ms, "size": len(chunk.content)}
-        key = {"log_group": group, "number": number, "content": zlib.compress(chunk.content)}
-        self._connection.execute(insert(log_chunks).values(**key, **row))
+        self._connection.execute(insert(log_chunks), [_row(group, number, chunk)])
+
+    def add_first(self, chunks: Sequence[tuple[str, int, Chunk]]) -> None:
+        """Add text to streams that have none yet, given their groups and numbers."""
+        if chunks:
+            self._connection.execute(insert(log_chunks), [_row(*one) for one in chunks])
 
     def end(self, group: str, number: int) -> int:
         """Return where the text that is there ends."""
@@ -122,6 +125,11 @@ def _first(sizes: Iterable[Any], most_bytes: int = _READ_BYTES) -> list[int]:
             break
         chosen.append(begin)
     return chosen
+
+
+def _row(group: str, number: int, chunk: Chunk) -> dict[str, Any]:
+    row = {"begins": chunk.begin, "ends": chunk.end, "last_ms": chunk.last_ms, "size": len(chunk.content)}
+    return {"log_group": group, "number": number, "content": zlib.compress(chunk.content), **row}
 
 
 def _chunk(row: Row[Any]) -> Chunk:

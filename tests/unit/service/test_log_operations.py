@@ -105,7 +105,7 @@ def history(world, monkeypatch):
             folder = world.service.run_folder(run_id)
             folder.mkdir()
             (folder / OUTPUT).write_text(f"day {n + 1}\n")
-    assert world.service.logs.catch_up() is False
+    assert world.service.logs.catch_up() is None
     read, events = [], RunLogs.events
 
     def noted(logs, text, offset, carried_ms):
@@ -138,7 +138,7 @@ def test_a_call_opens_a_bounded_number_of_streams_and_the_next_one_goes_on(world
 
 def test_what_is_in_the_index_is_not_looked_at_again(world, history, monkeypatch):
     monkeypatch.setattr("gluepot.service.run_logs.read_text", None)
-    assert world.service.logs.catch_up() is False
+    assert world.service.logs.catch_up() is None
 
 
 def test_a_run_that_retention_removes_leaves_the_index(world, history):
@@ -152,8 +152,9 @@ def test_runs_from_before_the_index_are_added_a_few_at_a_time(world, history):
     with world.store.changes() as changes:
         changes._connection.execute(log_streams.delete())
         changes._connection.execute(runs.update().values(logged=False))
-    steps = 1
-    while world.service.logs.catch_up(most=7):
+    steps, before = 0, None
+    while steps == 0 or before is not None:
+        before = world.service.logs.catch_up(before=before, most=7)
         steps += 1
     assert steps == 5
     assert filtered(world)[0] == [f"day {n + 1}" for n in range(30)]
@@ -208,3 +209,20 @@ def test_lines_that_tell_no_possible_time_have_that_of_the_line_before(world, lo
     log.write_text(f'{{"ts": "0001-01-01T00:00:00"}}\n{{"ts": "0001-01-01T00:00:00+23:00"}}\n{deep}\n')
     answer = LOG_OPERATIONS["FilterLogEvents"](world.service, {"logGroupName": GROUP})
     assert {event["timestamp"] for event in answer["events"]} == {round(NOON * 1000)}
+
+
+def test_many_runs_do_not_keep_an_older_one_that_goes_on_from_the_index(world, log, history):
+    log.write_text("older\n")
+    with world.store.changes() as changes:
+        changes._connection.execute(runs.update().values(logged=False, state="RUNNING"))
+    before, steps = None, 0
+    while steps == 0 or before is not None:
+        before, steps = world.service.logs.catch_up(before=before, most=7), steps + 1
+    with world.store.changes() as changes:
+        assert changes.logs.stream(GROUP, log.parent.name).size == len("older\n")
+
+
+def test_runs_that_wait_are_not_looked_at(world, history):
+    with world.store.changes() as changes:
+        changes._connection.execute(runs.update().values(logged=False, state="WAITING"))
+        assert changes.runs_to_log("here", 10) == []

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
     true,
 )
 
@@ -56,7 +57,14 @@ runs = Table(
     Index("service_runs_by_state", "state", "number"),
     Index("service_runs_of_chain", "chain", "number"),
     Index("service_runs_to_follow", "followed", "number"),
-    Index("service_runs_to_log", "logged", "place", "number"),
+    # Of few runs, which PostgreSQL would otherwise look for among all.
+    Index(
+        "service_runs_to_log",
+        "place",
+        "number",
+        sqlite_where=text("logged = 0"),
+        postgresql_where=text("NOT logged"),
+    ),
 )
 
 triggers = Table(

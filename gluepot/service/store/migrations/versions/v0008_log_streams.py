@@ -12,7 +12,13 @@ down_revision = "0007"
 def upgrade() -> None:
     """Make their tables. The service adds the runs that there are, a few at a time."""
     op.add_column("service_runs", sa.Column("logged", sa.Boolean, nullable=False, server_default=sa.false()))
-    op.create_index("service_runs_to_log", "service_runs", ["logged", "place", "number"])
+    op.create_index(
+        "service_runs_to_log",
+        "service_runs",
+        ["place", "number"],
+        sqlite_where=sa.text("logged = 0"),
+        postgresql_where=sa.text("NOT logged"),
+    )
     name = sa.String(512).with_variant(sa.String(512, collation="C"), "postgresql")
     op.create_table(
         "service_log_streams",

@@ -90,7 +90,7 @@ OF_COMMANDS = (
     Mistake(
         "The script is no Python",
         ["run", "broken.py"],
-        "SyntaxError: invalid syntax",
+        "SyntaxError: invalid syntax (broken.py, line 1)",
         lines=['  File "broken.py", line 1', "    def f(:", "          ^"],
     ),
     Mistake(

@@ -60,7 +60,7 @@ def told(error: BaseException) -> tuple[list[str], str]:
     lines = "".join(traceback.format_list(frames)).splitlines()
     if isinstance(error, SyntaxError) and error.filename is not None and not _is_of(error.filename, _LIBRARIES):
         *place, _ = traceback.format_exception_only(error)
-        return "".join([*lines, *place]).splitlines(), f"{type(error).__name__}: {error.msg}"
+        return "".join([*lines, *place]).splitlines(), f"{type(error).__name__}: {error}"  # with file and line
     if isinstance(error, EtlError):
         return lines, str(error)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:

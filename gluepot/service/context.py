@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gluepot.core.clock import Clock
 from gluepot.service.events.envelopes import Origin
+from gluepot.service.run_logs import RunLogs
 from gluepot.service.store.database import Store
 
 
@@ -24,6 +25,10 @@ class Service:
         environ: says where ledger and catalog are.
         account: twelve digits.
         region: in names of resources.
+        place: where the service works; empty in tests and commands, which start no runs.
+
+    Attributes:
+        logs: of runs.
     """
 
     store: Store
@@ -33,6 +38,11 @@ class Service:
     environ: Mapping[str, str]
     account: str
     region: str
+    place: str = ""
+    logs: RunLogs = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "logs", RunLogs(self.store, self.run_folder, self.place))
 
     @property
     def origin(self) -> Origin:

@@ -4,71 +4,85 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+
+from gluepot.service.decisions.log_streams import LogEvent
 
 _MOST_BYTES = 1_000_000
 _TERMS = re.compile(r'([?-]?)(?:"((?:[^"\\]|\\.)*)"|(\S+))')
 
 
-@dataclass(frozen=True, slots=True)
-class LogEvent:
-    """A line of a log.
-
-    Args:
-        offset: where it begins in the file, in bytes.
-        end: where the next line begins.
-        at_ms: when it was written, as well as that is known, in milliseconds since 1970.
-        message: the line.
-    """
-
-    offset: int
-    end: int
-    at_ms: int
-    message: str
-
-
-def read_events(path: Path, offset: int, begun_ms: int) -> Iterator[LogEvent]:
-    """Yield the whole lines of a file, a megabyte of them at most.
+def read_text(path: Path, offset: int, *, has_ended: bool = False) -> bytes:
+    """Return the next whole lines of a file, a megabyte of them at most; a longer line comes in parts.
 
     Args:
         path: the file; one that is not there has no lines.
         offset: where to begin, in bytes; the begin of a line.
-        begun_ms: the time of lines before the first one that tells its time.
+        has_ended: whether nothing follows the text that is there, so that its last line is whole without a line break.
     """
     try:
         with path.open("rb") as file:
             file.seek(offset)
             content = file.read(_MOST_BYTES)
     except FileNotFoundError:
-        return
-    whole = content[: content.rfind(b"\n") + 1] or (content if len(content) == _MOST_BYTES else b"")
-    at_ms = begun_ms
-    for line in whole.splitlines(keepends=True):
+        return b""
+    is_full = len(content) == _MOST_BYTES
+    whole = content if has_ended and not is_full else content[: content.rfind(b"\n") + 1]
+    return whole or (content if is_full else b"")
+
+
+def events_in(text: bytes, offset: int, carried_ms: int) -> Iterator[LogEvent]:
+    """Yield lines as events.
+
+    Args:
+        text: the lines.
+        offset: where they begin in their file, in bytes.
+        carried_ms: the time of lines before the first one that tells its time.
+    """
+    at_ms = carried_ms
+    for line in text.splitlines(keepends=True):
         message = line.decode(errors="replace").rstrip("\r\n")
         at_ms = time_of(message) or at_ms
         yield LogEvent(offset, offset + len(line), at_ms, message)
         offset += len(line)
 
 
-def tail_offset(path: Path, most_bytes: int | None = None) -> int:
+def put_text(events: Iterable[tuple[int, str]]) -> bytes:
+    """Return times and messages, which a client has put, as text that `put_events` reads."""
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+def put_events(text: bytes, offset: int) -> Iterator[LogEvent]:
+    """Yield the events that a client has put.
+
+    Args:
+        text: of `put_text`.
+        offset: how many events of the stream come before it.
+    """
+    for number, line in enumerate(text.splitlines(), offset):
+        at_ms, message = json.loads(line)
+        yield LogEvent(number, number + 1, at_ms, message)
+
+
+def tail_offset(path: Path, end: int | None = None, most_bytes: int = _MOST_BYTES) -> int:
     """Return the begin of the first whole line in the last bytes of a file.
 
     Args:
         path: the file; one that is not there has no lines.
-        most_bytes: how many bytes; None for a megabyte.
+        end: the end of these bytes; None for that of the file.
+        most_bytes: how many bytes.
     """
-    most = most_bytes or _MOST_BYTES
     try:
         size = path.stat().st_size
-        if size <= most:
+        begin = (size if end is None else min(end, size)) - most_bytes
+        if begin <= 0:
             return 0
         with path.open("rb") as file:
-            file.seek(size - most)
-            return size - most + len(file.readline())
+            file.seek(begin)
+            return begin + len(file.readline(most_bytes))
     except FileNotFoundError:
         return 0
 
@@ -78,9 +92,10 @@ def time_of(message: str) -> int | None:
     if not message.startswith("{"):
         return None
     try:
-        return round(datetime.fromisoformat(json.loads(message)["ts"]).timestamp() * 1000)
-    except (ValueError, KeyError, TypeError):
+        at_ms = round(datetime.fromisoformat(json.loads(message)["ts"]).timestamp() * 1000)
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):  # scripts print any JSON
         return None
+    return at_ms if at_ms > 0 else None
 
 
 def matches(pattern: str, message: str) -> bool:

@@ -30,6 +30,7 @@ from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.control import Controller
 from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.controllers.endings import stop_all_runs
+from gluepot.service.controllers.log_index import LogIndex
 from gluepot.service.controllers.metric_reports import MetricReports
 from gluepot.service.controllers.presence import Presence
 from gluepot.service.controllers.queued_events import QueuedEvents
@@ -250,7 +251,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         launcher = Drivers(folder / "runs", of_runs, options.master)
         place = own_place(folder / _PLACE)
         controller = Controller(store, launcher, place, clock, origin, options.most_runs, deliveries.wake)
-        shared = Service(store, clock, controller.wake, launcher.folder, environ, ACCOUNT, options.region)
+        shared = Service(store, clock, controller.wake, launcher.folder, environ, ACCOUNT, options.region, place)
         operations = operations_of(shared)
         token, secrets_by_id = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ)
         figures = Figures(store, lambda: controller.looked_secs, clock)
@@ -288,6 +289,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-events": deliveries,
             "gluepot-catalog-news": CatalogNews(store, environ, origin, shared.arn, clock, told),
             "gluepot-alarms": Alarms(store, origin, shared.alarm_arn, clock, told),
+            "gluepot-logs": LogIndex(shared.logs, clock),
             "gluepot-metrics": MetricReports(store, launcher.reports, clock),
             "gluepot-presence": Presence(store, launcher, place, clock, origin),
             "gluepot-retention": Retention(store, launcher, place, clock, options.keep_days),

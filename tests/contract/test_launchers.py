@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
+from gluepot.service.decisions.log_streams import ERROR, OUTPUT
 from gluepot.service.decisions.states import Ended, Run, State
 from gluepot.service.launch.drivers import Drivers
 from gluepot.service.launch.launcher import Alive, Launcher, Unknown
-from gluepot.service.launch.processes import ERROR, OUTPUT
 
 SECS = 60
 RUN_ID = "jr_1"

@@ -270,3 +270,36 @@ def test_a_service_that_was_killed_finds_its_runs_again(tmp_path, script):
     finally:
         second.terminate()
         assert second.wait(SECS) == 0
+
+
+def test_groups_of_clients_and_continuous_logging_with_paginators(glue, serving, script):
+    logs = client_of(serving, "logs")
+    logs.create_log_group(logGroupName="/app", tags={"team": "data"})
+    logs.create_log_stream(logGroupName="/app", logStreamName="one")
+    now_ms = round(time.time() * 1000)
+    for begin in range(0, 300, 100):
+        events = [{"timestamp": now_ms + n, "message": f"event {n}"} for n in range(begin, begin + 100)]
+        logs.put_log_events(logGroupName="/app", logStreamName="one", logEvents=events)
+    pages = logs.get_paginator("filter_log_events").paginate(
+        logGroupName="/app", startTime=now_ms + 50, endTime=now_ms + 250, PaginationConfig={"PageSize": 30}
+    )
+    assert [one["message"] for page in pages for one in page["events"]] == [f"event {n}" for n in range(50, 250)]
+
+    glue.create_job(
+        Name="continuous",
+        Role="any",
+        Command={"Name": "glueetl", "ScriptLocation": script("import sys", "print('to the errors', file=sys.stderr)")},
+        DefaultArguments={"--enable-continuous-cloudwatch-log": "true"},
+    )
+    run_id = glue.start_job_run(JobName="continuous")["JobRunId"]
+    awaited(glue, "continuous", run_id, "SUCCEEDED")
+    group = "/aws-glue/jobs/logs-v2"
+    groups = logs.get_paginator("describe_log_groups").paginate(PaginationConfig={"PageSize": 3})
+    assert {"/app", group} < {one["logGroupName"] for page in groups for one in page["logGroups"]}
+    streams = logs.describe_log_streams(logGroupName=group)["logStreams"]
+    assert [one["logStreamName"] for one in streams] == [f"{run_id}-driver"]
+    found = logs.filter_log_events(logGroupName=group, filterPattern='"to the errors"')["events"]
+    assert [one["message"] for one in found] == ["to the errors"]
+    logs.delete_log_group(logGroupName="/app")
+    with pytest.raises(logs.exceptions.ResourceNotFoundException):
+        logs.filter_log_events(logGroupName="/app")

@@ -32,6 +32,7 @@ class Replica:
         # What fails while a service or the database is away is tried again, as every user of boto3 does.
         patient = Config(retries={"mode": "standard", "max_attempts": 10}, connect_timeout=5, read_timeout=60)
         self.glue = client_with({**where, **KEYS}, config=patient)
+        self.logs = client_with({**where, **KEYS}, "logs", config=patient)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -67,6 +68,18 @@ def states(glue, job):
     return {run["Id"]: run["JobRunState"] for run in glue.get_job_runs(JobName=job)["JobRuns"]}
 
 
+def await_logs(logs, runs):
+    """Wait until a service has the output of all runs, also of those that another one started."""
+    until, said = time.monotonic() + SECS, set()
+    while said != {f"started {run}" for run in runs}:
+        assert time.monotonic() < until, said
+        time.sleep(0.2)
+        pages = logs.get_paginator("filter_log_events").paginate(
+            logGroupName="/aws-glue/jobs/output", filterPattern="started"
+        )
+        said = {event["message"] for page in pages for event in page["events"]}
+
+
 def play(replicas, server, tmp_path, runs, kills, away_secs):
     both, url = replicas
     chance = random.Random(7)
@@ -77,6 +90,7 @@ def play(replicas, server, tmp_path, runs, kills, away_secs):
         "run = getResolvedOptions(sys.argv, [])['JOB_RUN_ID']\n"
         f"file = os.open({str(starts)!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT)\n"
         "os.write(file, (run + '\\n').encode())\n"
+        "print('started', run, flush=True)\n"
         "time.sleep(1)\n"
     )
     both[0].glue.create_job(
@@ -108,6 +122,8 @@ def play(replicas, server, tmp_path, runs, kills, away_secs):
         time.sleep(0.2)
     assert asked <= set(found)
     assert Counter(starts.read_text().split()) == dict.fromkeys(found, 1)
+    for one in both:
+        await_logs(one.logs, found)
 
 
 def test_each_run_begins_once_although_a_service_is_killed_and_the_database_goes_away(replicas, postgresql, tmp_path):

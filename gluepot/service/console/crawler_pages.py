@@ -12,8 +12,9 @@ from gluepot.service.console.log_pages import address_of, run_or_crawl, tail
 from gluepot.service.console.page import ROWS, Page, Query, Reader, more
 from gluepot.service.console.values import Facts, StateWord, facts, pretty, short_id, state_word, url
 from gluepot.service.decisions.crawls import NOT_SCHEDULED, READY, SCHEDULED, figures_of, history_state
+from gluepot.service.decisions.log_streams import CRAWLERS, OUTPUT, text_of
 from gluepot.service.decisions.states import OPEN, Run, State, crawl_subject
-from gluepot.service.operations.crawlers import LOG_GROUP, crawler_named
+from gluepot.service.operations.crawlers import crawler_named
 from gluepot.service.paging import cut, number_of
 
 _CRAWLERS = ("Crawlers", url("crawlers"))
@@ -71,10 +72,10 @@ def crawl(reader: Reader, query: Query) -> Page:
         "changes": changes_of(found.result.get("summary") or {}),
         "of": address_of(found),
         "stream": _STREAM,
-        "log_group": f"{LOG_GROUP}/{name}",
+        "log_group": f"{CRAWLERS}/{name}",
         "piece": tail(reader, found, _STREAM),
         "goes_on": goes_on,
-        "has_logs": goes_on or reader.service.run_folder(found.id).exists(),
+        "has_logs": goes_on or reader.service.logs.has(text_of(found, OUTPUT)),
     }
     above = [_CRAWLERS, (name, url("crawler", name=name))]
     return Page("crawl.html", short_id(found.id), "crawlers", values, goes_on, above)

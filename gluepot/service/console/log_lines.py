@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.core.masking import mask, mask_text
-from gluepot.service.log_events import LogEvent
+from gluepot.service.decisions.log_streams import LogEvent
 
 # A browser is slow with longer lines, and nobody reads them there.
 _MOST_CHARS = 4000

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from gluepot.service.console.log_lines import LogPiece, first_lines, newest_lines
 from gluepot.service.console.page import Page, Query, Reader
 from gluepot.service.console.values import short_id, url
+from gluepot.service.decisions.log_streams import CRAWLERS, ERROR, OUTPUT, group_prefix, text_of
 from gluepot.service.decisions.states import OPEN, Run, crawl_subject, crawler_of
 from gluepot.service.errors import not_found
-from gluepot.service.launch.processes import ERROR, OUTPUT
-from gluepot.service.log_events import read_events, tail_offset
-from gluepot.service.operations.crawlers import LOG_GROUP as CRAWLERS
-from gluepot.service.operations.runs import log_group, run_of
+from gluepot.service.operations.runs import run_of
 from gluepot.service.store.database import Changes
 
 STREAMS = {"error": ERROR, "output": OUTPUT}
@@ -26,10 +22,10 @@ _MOST_DIGITS = 18
 def log(reader: Reader, query: Query) -> Page:
     """Return what a stream of a run or crawl has had since the last look, for its page."""
     found, stream, begin = _stream(reader, query)
-    path = _path(reader, found, stream)
+    logs, text = reader.service.logs, text_of(found, STREAMS[stream])
     with reader.service.store.changes() as changes:
         goes_on = run_or_crawl(changes, query).state in OPEN
-    piece = newest_lines(list(read_events(path, begin, found.started_ms)), begin, _SHOWN_LINES)
+    piece = newest_lines(logs.events(text, begin, found.started_ms), begin, _SHOWN_LINES)
     values = {"of": address_of(found), "stream": stream, "piece": piece, "goes_on": goes_on}
     return Page("log_piece.html", "", "", values)
 
@@ -37,17 +33,17 @@ def log(reader: Reader, query: Query) -> Page:
 def whole_log(reader: Reader, query: Query) -> Page:
     """Return a part of a stream of a run or crawl."""
     found, stream, begin = _stream(reader, query)
-    path = _path(reader, found, stream)
-    piece = first_lines(list(read_events(path, begin, found.started_ms)), begin, _LINES_OF_PAGE)
+    logs, text = reader.service.logs, text_of(found, STREAMS[stream])
+    piece = first_lines(logs.events(text, begin, found.started_ms), begin, _LINES_OF_PAGE)
     here = {**address_of(found), "stream": stream}
     crawler = crawler_of(found.job)
     values = {
         "piece": piece,
         "begin": begin,
-        "group": f"{log_group(found)}/{stream}" if crawler is None else f"{CRAWLERS}/{crawler}",
+        "group": f"{group_prefix(found)}/{stream}" if crawler is None else f"{CRAWLERS}/{crawler}",
         "first": url("whole-log", **here) if begin else "",
         "following": url("whole-log", **here, at=piece.end) if piece.lines else "",
-        "last": url("whole-log", **here, at=tail_offset(path, _SHOWN_BYTES)),
+        "last": url("whole-log", **here, at=logs.tail_offset(text, most_bytes=_SHOWN_BYTES)),
     }
     title = f"{stream.capitalize()} log"
     if crawler is None:
@@ -61,9 +57,9 @@ def whole_log(reader: Reader, query: Query) -> Page:
 
 def tail(reader: Reader, of: Run, stream: str) -> LogPiece:
     """Return the end of a stream of a run or crawl."""
-    path = _path(reader, of, stream)
-    begin = tail_offset(path, _SHOWN_BYTES)
-    return newest_lines(list(read_events(path, begin, of.started_ms)), begin, _SHOWN_LINES)
+    logs, text = reader.service.logs, text_of(of, STREAMS[stream])
+    begin = logs.tail_offset(text, most_bytes=_SHOWN_BYTES)
+    return newest_lines(logs.events(text, begin, of.started_ms), begin, _SHOWN_LINES)
 
 
 def address_of(run: Run) -> dict[str, str]:
@@ -95,7 +91,3 @@ def _stream(reader: Reader, query: Query) -> tuple[Run, str, int]:
     with reader.service.store.changes() as changes:
         found = run_or_crawl(changes, query)
     return found, stream, int(at) if at.isascii() and at.isdecimal() and len(at) <= _MOST_DIGITS else 0
-
-
-def _path(reader: Reader, of: Run, stream: str) -> Path:
-    return reader.service.run_folder(of.id) / STREAMS[stream]

@@ -30,12 +30,13 @@ from gluepot.service.console.values import (
     workflow_run_row,
 )
 from gluepot.service.decisions.definitions import is_crawl
+from gluepot.service.decisions.log_streams import group_prefix, text_of
 from gluepot.service.decisions.prices import dpu_secs, usd_on_glue
 from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, effective_arguments, first_id
 from gluepot.service.decisions.workflows import warning_about
 from gluepot.service.errors import MISSING, ServiceError
 from gluepot.service.operations.jobs import job_of
-from gluepot.service.operations.runs import log_group, run_of
+from gluepot.service.operations.runs import run_of
 from gluepot.service.operations.triggers import trigger_of
 from gluepot.service.paging import cut, number_of, position_of
 
@@ -177,10 +178,9 @@ def run(reader: Reader, query: Query) -> Page:
         "has_bookmark": found.state is State.SUCCEEDED and _keeps_bookmark(found),
         "metrics": metrics_of(reader, [found])[0],
         "spark_ui": _spark_ui(reader, found),
-        # Another service of the same database has the logs of the runs that it started.
-        "has_logs": goes_on or reader.service.run_folder(found.id).exists(),
+        "has_logs": goes_on or any(reader.service.logs.has(text_of(found, file)) for file in STREAMS.values()),
         "of": {"job": name, "id": found.id},
-        "log_group": log_group(found),
+        "log_group": group_prefix(found),
         "logs": [(stream, tail(reader, found, stream), goes_on) for stream in STREAMS],
     }
     return Page("run.html", short_id(found.id), "runs", values, goes_on, [_JOBS, (name, url("job", name=name))])

@@ -11,6 +11,7 @@ from gluepot.service.decisions.costs import COST_DAYS, day_of
 from gluepot.service.decisions.metrics import KEPT_MS
 from gluepot.service.launch.launcher import Launcher
 from gluepot.service.store.database import Store
+from gluepot.service.store.definitions import Kind
 
 DEFAULT_KEEP_DAYS = 90
 """For how long AWS Glue keeps the runs of jobs."""
@@ -55,6 +56,9 @@ class Retention(Repeating):
             changes.workflows.delete_old_runs(before_ms)
             changes.metrics.forget(self._now_ms() - KEPT_MS)
             changes.alarms.forget_history(before_ms)
+            for group in changes.definitions.all(Kind.LOG_GROUP):
+                if (days := group.body.get("retentionInDays")) is not None:
+                    changes.log_chunks.forget_group(group.name, self._now_ms() - days * _DAY_MS)
             changes.costs.forget(day_of(self._now_ms()) - COST_DAYS)
         if old:
             log.info("old_runs_removed", runs=len(old))

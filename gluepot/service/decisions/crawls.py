@@ -6,6 +6,7 @@ A crawl is a run whose command is a crawler, so it is started, found again, stop
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -234,6 +235,8 @@ def figures_of(name: str, crawls: Sequence[Run], now_ms: int) -> dict[str, Any]:
     }
 
 
+_TEXTS = ("CRAWL_ID", "STATE")
+_FILTERED = (*_TEXTS, "START_TIME", "END_TIME", "DPU_HOUR")
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "EQ": lambda left, right: left == right,
     "NE": lambda left, right: left != right,
@@ -244,28 +247,44 @@ _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def wanted(crawl: Run, filters: Iterable[Mapping[str, str]]) -> bool:
-    """Return whether a crawl fulfils the filters of ListCrawls.
+def check_filters(filters: Iterable[Mapping[str, str]]) -> None:
+    """Refuse filters of ListCrawls that cannot be compared with a crawl.
 
     Raises:
-        ServiceError: `InvalidInputException` for a value that cannot be compared.
+        ServiceError: `InvalidInputException`.
     """
+    for one in filters:
+        name, operator, value = (one.get(member) for member in ("FieldName", "FilterOperator", "FieldValue"))
+        if name not in _FILTERED:
+            raise invalid(f"FieldName of a filter is {name}; use one of {', '.join(_FILTERED)}.")
+        operators = ("EQ", "NE") if name in _TEXTS else tuple(_COMPARED)
+        if operator not in operators:
+            raise invalid(f"FilterOperator of {name} is {operator}; use one of {', '.join(operators)}.")
+        if value is None:
+            raise invalid(f"FieldValue of {name} is missing; give the value to compare with.")
+        if name not in _TEXTS and not _is_number(value):
+            raise invalid(f"FieldValue of {name} is {value!r}; use a number, milliseconds since 1970 for times.")
+
+
+def wanted(crawl: Run, filters: Iterable[Mapping[str, str]]) -> bool:
+    """Return whether a crawl fulfils the filters of ListCrawls, which `check_filters` has checked."""
     return all(_fulfils(crawl, one) for one in filters)
 
 
 def _fulfils(crawl: Run, one: Mapping[str, str]) -> bool:
-    name, value = one.get("FieldName", ""), one.get("FieldValue", "")
-    if name in {"CRAWL_ID", "STATE"}:
-        own: Any = crawl.id if name == "CRAWL_ID" else history_state(crawl)
-        if one.get("FilterOperator") not in {"EQ", "NE"}:
-            raise invalid(f"FilterOperator of {name} is {one.get('FilterOperator')}; use EQ or NE.")
-        return _COMPARED[one["FilterOperator"]](own, value)
-    try:
-        number = float(value)
-    except ValueError:
-        raise invalid(f"FieldValue of {name} is {value!r}; use a number, milliseconds since 1970 for times.") from None
+    name, value = one["FieldName"], one["FieldValue"]
+    compared = _COMPARED[one["FilterOperator"]]
+    if name in _TEXTS:
+        return compared(crawl.id if name == "CRAWL_ID" else history_state(crawl), value)
     own = {"START_TIME": crawl.started_ms, "END_TIME": crawl.completed_ms}.get(name, dpu_hours(crawl))
-    return _COMPARED[one.get("FilterOperator", "EQ")](own, number)
+    return compared(own, float(value))
+
+
+def _is_number(value: str) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except ValueError:
+        return False
 
 
 def dpu_hours(crawl: Run) -> float:

@@ -17,11 +17,11 @@ from gluepot.core.logging import get_logger
 from gluepot.core.private import make_private_folder
 from gluepot.job.glue_metrics.starting import REPORTS_FOLDER
 from gluepot.job.options import PROJECT_VARIABLE
+from gluepot.service.decisions.log_streams import ERROR
 from gluepot.service.decisions.states import Ended
 from gluepot.service.launch import runner
 from gluepot.service.launch.launcher import Alive, Seen, Starting, Unknown
 
-OUTPUT, ERROR = "output.log", "error.log"
 RESULT = "result.json"
 """What a crawl has found, in its working folder."""
 _TOLD = "told-to-stop"

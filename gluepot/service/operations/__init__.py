@@ -19,6 +19,7 @@ from gluepot.service.operations import (
     events,
     functions,
     jobs,
+    log_groups,
     logs,
     metrics,
     partition_indexes,
@@ -203,10 +204,20 @@ OPERATIONS: Mapping[str, Operation] = {
 """The operations of Glue. What is not here is answered with `UnknownOperationException`."""
 
 LOG_OPERATIONS: Mapping[str, Operation] = {
-    "DescribeLogGroups": logs.describe_log_groups,
+    "CreateLogGroup": log_groups.create_log_group,
+    "CreateLogStream": log_groups.create_log_stream,
+    "DeleteLogGroup": log_groups.delete_log_group,
+    "DeleteLogStream": log_groups.delete_log_stream,
+    "DeleteRetentionPolicy": log_groups.delete_retention_policy,
+    "DescribeLogGroups": log_groups.describe_log_groups,
     "DescribeLogStreams": logs.describe_log_streams,
     "FilterLogEvents": logs.filter_log_events,
     "GetLogEvents": logs.get_log_events,
+    "ListTagsForResource": log_groups.list_tags_for_resource,
+    "PutLogEvents": log_groups.put_log_events,
+    "PutRetentionPolicy": log_groups.put_retention_policy,
+    "TagResource": log_groups.tag_resource,
+    "UntagResource": log_groups.untag_resource,
 }
 """The operations of CloudWatch Logs."""
 

@@ -17,6 +17,7 @@ from gluepot.service.decisions.crawls import (
     already_started,
     changed,
     check,
+    check_filters,
     complete,
     definition_of,
     dpu_hours,
@@ -29,6 +30,7 @@ from gluepot.service.decisions.crawls import (
     wanted,
     with_schedule,
 )
+from gluepot.service.decisions.log_streams import CRAWLERS
 from gluepot.service.decisions.states import OPEN, Run, State, asked_to_stop, crawl_subject, crawler_of
 from gluepot.service.errors import ServiceError, invalid, not_found, taken
 from gluepot.service.operations.tags import check_tags
@@ -36,7 +38,6 @@ from gluepot.service.paging import cut, number_of, page_by_name, size_of
 from gluepot.service.store.database import Changes
 from gluepot.service.store.definitions import Kind
 
-LOG_GROUP = "/aws-glue/crawlers"
 _PAGE, _PAGE_OF_CRAWLS, _MOST_CRAWLS = 100, 20, 100
 # Of these the figures are made, and among them is the last one that has ended.
 _RECENT = 50
@@ -157,6 +158,7 @@ def list_crawls(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     if most > _MOST_CRAWLS:
         raise invalid(f"MaxResults is {most}; use 1 to {_MOST_CRAWLS}.")
     filters = request.get("Filters") or ()
+    check_filters(filters)
     found: list[Run] = []
     with service.store.changes() as changes:
         crawler = crawler_named(changes, request["CrawlerName"])
@@ -223,7 +225,7 @@ def crawl_answer(crawl: Run) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "State": ended or running,
         "StartedOn": secs(crawl.started_ms),
-        "LogGroup": LOG_GROUP,
+        "LogGroup": CRAWLERS,
         "LogStream": crawler_of(crawl.job),
     }
     if crawl.completed_ms:
@@ -292,7 +294,7 @@ def _history(crawl: Run) -> dict[str, Any]:
 
 
 def _log(crawl: Run) -> dict[str, Any]:
-    return {"LogGroup": LOG_GROUP, "LogStream": crawler_of(crawl.job), "MessagePrefix": crawl.id}
+    return {"LogGroup": CRAWLERS, "LogStream": crawler_of(crawl.job), "MessagePrefix": crawl.id}
 
 
 def _error(crawl: Run) -> dict[str, str]:

@@ -38,18 +38,26 @@ def create_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def update_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Replace a definition. What the request leaves out gets its default, but for the Glue version, which stays."""
-    name = request["JobName"]
-    if "Command" not in request["JobUpdate"]:
-        raise invalid(
-            "JobUpdate has no Command. UpdateJob replaces the whole definition; send Command, Role and all other "
-            "members that the job shall keep."
-        )
+    name, update = request["JobName"], _definition(request["JobUpdate"])
     with service.store.changes() as changes:
         there = job_of(changes, name)
         version = there.definition["GlueVersion"]
-        definition = complete({"GlueVersion": version, **_definition(request["JobUpdate"])})
+        if lacking := [one for one in ("Command", "Role") if one not in update]:
+            raise invalid(
+                f"JobUpdate has no {' and no '.join(lacking)}. UpdateJob replaces the whole definition"
+                f"{_reset(there.definition, update)}. Send Command, Role and all other members that the job shall keep."
+            )
+        definition = complete({"GlueVersion": version, **update})
         changes.save_job(Job(name, definition, there.created_ms, service.now_ms()))
     return {"JobName": name}
+
+
+def _reset(there: Mapping[str, Any], update: Mapping[str, Any]) -> str:
+    """Return which members of a definition an update that leaves them out would reset, for a sentence."""
+    required = {one: there[one] for one in ("Command", "Role", "GlueVersion")}
+    after = complete({**required, **update})
+    names = sorted(one for one, value in there.items() if one not in update and after.get(one) != value)
+    return f", so it would have reset {', '.join(names)}" if names else ""
 
 
 def delete_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:

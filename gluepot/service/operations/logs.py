@@ -2,185 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gluepot.service.context import Service
-from gluepot.service.decisions.definitions import PYTHON_SHELL, QUALITY
-from gluepot.service.decisions.states import Run, crawl_subject
+from gluepot.service.decisions.log_pages import Limits, Position, begin_of, log_page, position_in
+from gluepot.service.decisions.log_streams import (
+    CRAWLERS,
+    FILES,
+    LogEvent,
+    LogStream,
+    Window,
+    run_of_stream,
+    streams_of,
+)
+from gluepot.service.decisions.states import crawl_subject
 from gluepot.service.errors import ServiceError
-from gluepot.service.launch.processes import ERROR, OUTPUT
-from gluepot.service.log_events import LogEvent, matches, read_events, tail_offset
-from gluepot.service.operations.crawlers import LOG_GROUP as CRAWLERS
-from gluepot.service.operations.quality_runs import LOG_GROUP as QUALITY_LOG_GROUP
-from gluepot.service.operations.runs import LOG_GROUP, SHELL_LOG_GROUP
+from gluepot.service.log_events import matches
+from gluepot.service.operations.log_groups import group_arn, group_named, own_group, position_in_names, refused
+from gluepot.service.paging import page_token
 
-_COMMANDS = {LOG_GROUP: "", SHELL_LOG_GROUP: PYTHON_SHELL, QUALITY_LOG_GROUP: QUALITY}
-_FILES = {f"{group}/{kind}": file for group in _COMMANDS for kind, file in (("output", OUTPUT), ("error", ERROR))} | {
-    CRAWLERS: OUTPUT
-}
-_MOST_EVENTS = 10_000
+_LIMITS = Limits()
 _PAGE = 50
+# Larger numbers have no room in a database.
+_LAST_MS = 2**62
 
 
 def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of one stream. At its end the token stays the same, and clients ask again for what follows."""
-    group = _group(request)
-    file, run = _file(group), _run(service, request["logStreamName"], group)
-    path = service.run_folder(run.id) / file
-    if token := request.get("nextToken"):
-        offset = _offset(token)
+    """Return a page of one stream. At either end its token stays the same, and clients ask again for what follows."""
+    stream = _stream(service, _group(service, request), request["logStreamName"])
+    window, limit = _window(request), int(request.get("limit") or _LIMITS.events)
+    token = request.get("nextToken")
+    kind, place = _place_in(token, stream) if token is not None else ("", None)
+    if kind == "b" or (place is None and not request.get("startFromHead")):
+        events, end, begin = _newest(service, stream, None if place is None else place.offset, window, limit)
     else:
-        offset = 0 if request.get("startFromHead") else tail_offset(path)
-    events = list(_chosen(read_events(path, offset, run.started_ms), request))[: request.get("limit", _MOST_EVENTS)]
-    forward = events[-1].end if events else offset
+        place = place or begin_of(stream)
+        wanted = replace(_LIMITS, events=limit)
+        page = log_page([stream], _reading(service), place, lambda one: window.has(one.at_ms), wanted)
+        events, end, begin = [event for _, event in page.events], page.end or place, place.offset
     return {
         "events": [_plain(event) for event in events],
-        "nextForwardToken": f"f/{forward}",
-        "nextBackwardToken": f"b/{offset}",
+        "nextForwardToken": f"f/{end.offset}/{end.carried_ms}",
+        "nextBackwardToken": f"b/{begin}",
     }
 
 
 def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the events of several streams that match a pattern, stream after stream, those of the oldest run first.
 
-    As on AWS, only a page without events can be the last one. A client that follows a log goes on from the last token
-    that it got, so it does not see the same events again.
+    A call opens so many streams and looks at so much text at most, so that a page may be empty and others follow, as on
+    AWS. A client that follows a log goes on from the last token that it got, so it does not see the same events again.
     """
-    file = _file(_group(request))
-    names = request.get("logStreamNames") or _streams(service, request)
-    pattern, limit = request.get("filterPattern", ""), request.get("limit", _MOST_EVENTS)
+    group, names, window = _group(service, request), request.get("logStreamNames") or [], _window(request)
+    pattern, limit = request.get("filterPattern", ""), int(request.get("limit") or _LIMITS.events)
     if pattern.startswith(("{", "[")):
-        raise ServiceError(
-            "InvalidParameterException", f"filterPattern is {pattern!r}; only words and quoted texts are known here."
-        )
-    first, offset = _place(request.get("nextToken"), names)
-    found: list[dict[str, Any]] = []
-    for name in names[first:]:
-        run = _run(service, name, _group(request))
-        events = list(read_events(service.run_folder(run.id) / file, offset, run.started_ms))
-        for event in _chosen(iter(events), request):
-            if len(found) == limit:
-                return {"events": found, "nextToken": f"{name}/{event.offset}"}
-            if matches(pattern, event.message):
-                found.append({**_plain(event), "logStreamName": name, "eventId": f"{name}/{event.offset}"})
-        end = events[-1].end if events else offset
-        if events and list(read_events(service.run_folder(run.id) / file, end, run.started_ms)):
-            return {"events": found, "nextToken": f"{name}/{end}"}
-        offset = 0
-    return {"events": found, **({"nextToken": f"{name}/{end}"} if found else {})}
+        raise refused(f"filterPattern is {pattern!r}; only words and quoted texts are known here.")
+    begin = None if (token := request.get("nextToken")) is None else position_in(token)
+    if token is not None and begin is None:
+        raise refused(f"nextToken is {token!r}, which no answer had.")
+    if names:
+        named = [_stream(service, group, name) for name in dict.fromkeys(names)]
+        streams = [
+            one for one in sorted(named, key=lambda one: one.number) if begin is None or one.number >= begin.number
+        ]
+    else:
+        service.logs.catch_up()
+        first, prefix = begin.number if begin else 0, request.get("logStreamNamePrefix") or ""
+        with service.store.changes() as changes:
+            streams = changes.logs.in_range(group, window, first, _LIMITS.streams + 1, prefix)
+    page = log_page(
+        streams,
+        _reading(service),
+        begin,
+        lambda one: window.has(one.at_ms) and matches(pattern, one.message),
+        replace(_LIMITS, events=limit),
+    )
+    goes_on = page.end is not None and (page.events or not page.is_last)
+    return {
+        "events": [
+            {**_plain(event), "logStreamName": stream.name, "eventId": f"{stream.name}/{event.offset}"}
+            for stream, event in page.events
+        ],
+        **({"nextToken": page.end.token} if page.end is not None and goes_on else {}),
+    }
 
 
 def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the streams of a group: one for each run that has written to it."""
-    _file(_group(request))
-    prefix, by_time = request.get("logStreamNamePrefix", ""), request.get("orderBy") == "LastEventTime"
+    group, most = _group(service, request), int(request.get("limit") or _PAGE)
+    prefix, by_time = request.get("logStreamNamePrefix") or "", request.get("orderBy") == "LastEventTime"
+    descending, token = bool(request.get("descending")), request.get("nextToken")
     if prefix and by_time:
-        raise ServiceError(
-            "InvalidParameterException", "logStreamNamePrefix and orderBy LastEventTime exclude each other; omit one."
-        )
-    paths = {name: _path(service, name, _group(request)) for name in sorted(_streams(service, request))}
-    with_file = [name for name, path in paths.items() if path.exists()]
-    if by_time:
-        with_file.sort(key=lambda name: paths[name].stat().st_mtime)
-    if request.get("descending"):
-        with_file.reverse()
-    begin = int(token) if (token := request.get("nextToken", "0")).isdecimal() else 0
-    page = with_file[begin : begin + request.get("limit", _PAGE)]
-    end = begin + len(page)
-    return {
-        "logStreams": [_stream(service, _group(request), name, paths[name]) for name in page],
-        **({"nextToken": str(end)} if end < len(with_file) else {}),
-    }
-
-
-def describe_log_groups(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the groups."""
-    prefix = request.get("logGroupNamePrefix", "")
-    return {
-        "logGroups": [{"logGroupName": name, "arn": _arn(service, name)} for name in _FILES if name.startswith(prefix)]
-    }
-
-
-def _group(request: Mapping[str, Any]) -> str:
-    """Return the name of the group, which a request may also give as an ARN."""
-    given = str(request.get("logGroupName") or request.get("logGroupIdentifier") or "")
-    return given.partition(":log-group:")[2].removesuffix(":*") or given
-
-
-def _file(group: str) -> str:
-    if group not in _FILES:
-        raise ServiceError(
-            "ResourceNotFoundException", f"The log group {group} does not exist; use {', '.join(_FILES)}."
-        )
-    return _FILES[group]
-
-
-def _run(service: Service, stream: str, group: str) -> Run:
-    """Return the run whose log a stream is; that of a crawler is the log of its newest crawl."""
+        raise refused("logStreamNamePrefix and orderBy LastEventTime exclude each other; omit one.")
+    service.logs.catch_up()
     with service.store.changes() as changes:
-        found: Run | None
-        if group == CRAWLERS:
-            found = next(iter(changes.runs(crawl_subject(stream), None, 1)), None)
+        if by_time:
+            after = None if token is None else _time_and_name(token)
+            streams = changes.logs.by_time(group, after, most + 1, descending=descending)
         else:
-            found = changes.run(stream)
-    if found is None:
-        raise ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
-    return found
+            name = None if token is None else position_in_names(token)
+            streams = changes.logs.by_name(group, prefix, name, most + 1, descending=descending)
+    answer: dict[str, Any] = {"logStreams": [_described(service, one) for one in streams[:most]]}
+    if len(streams) > most:
+        last = streams[most - 1]
+        answer["nextToken"] = page_token(json.dumps([last.written_ms, last.name]) if by_time else last.name)
+    return answer
 
 
-def _streams(service: Service, request: Mapping[str, Any]) -> list[str]:
-    """Return the streams with names that begin so, the oldest first: new ones do not move the others."""
-    prefix, group = request.get("logStreamNamePrefix", ""), _group(request)
+def _group(service: Service, request: Mapping[str, Any]) -> str:
+    """Return the name of a group that exists, of runs or of clients."""
+    group = group_named(str(request.get("logGroupName") or request.get("logGroupIdentifier") or ""))
+    if group not in FILES:
+        with service.store.changes() as changes:
+            own_group(changes, group)
+    return group
+
+
+def _stream(service: Service, group: str, name: str) -> LogStream:
+    """Return a stream; that of a crawler is the log of its newest crawl."""
     with service.store.changes() as changes:
-        if group == CRAWLERS:
-            names = [one.name for one in changes.crawlers.all() if one.name.startswith(prefix)]
-            return [name for name in names if changes.runs(crawl_subject(name), None, 1)]
-        return changes.run_ids(prefix, _COMMANDS[group.rpartition("/")[0]])[::-1]
+        if group not in FILES:
+            runs = []
+        elif group == CRAWLERS:
+            runs = changes.runs(crawl_subject(name), None, 1)
+        else:
+            runs = [run for run in [changes.run(run_of_stream(group, name))] if run is not None]
+    new = [one for run in runs for one in streams_of(run) if (one.group, one.name) == (group, name)]
+    if new:
+        service.logs.catch_up([new[0].run])
+    with service.store.changes() as changes:
+        stream = changes.logs.stream(group, name)
+    if stream is not None and (not new or stream.run == new[0].run):
+        return stream
+    if not new:
+        raise ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
+    return new[0]
 
 
-def _path(service: Service, stream: str, group: str) -> Path:
-    run_id = _run(service, stream, group).id if group == CRAWLERS else stream
-    return service.run_folder(run_id) / _FILES[group]
+def _reading(service: Service) -> Callable[[LogStream, int, int], list[LogEvent]]:
+    """Return what reads the next lines of a stream."""
+    return lambda stream, offset, carried_ms: service.logs.events(stream.text, offset, carried_ms)
 
 
-def _place(token: str | None, names: Sequence[str]) -> tuple[int, int]:
-    """Return where a page begins: the number of the stream, and the offset in it."""
-    if token is None:
-        return 0, 0
-    name, _, offset = token.partition("/")
-    if name not in names or not offset.isdecimal():
-        raise ServiceError("InvalidParameterException", f"nextToken is {token!r}, which no answer had.")
-    return names.index(name), int(offset)
+def _newest(
+    service: Service, stream: LogStream, before: int | None, window: Window, limit: int
+) -> tuple[list[LogEvent], Position, int]:
+    """Return the last events before a place in a stream, the place behind them, and the place where they begin.
+
+    Args:
+        service: the service.
+        stream: the stream.
+        before: the place, in bytes; None for the end of the stream.
+        window: of the events.
+        limit: how many events.
+    """
+    begin = service.logs.tail_offset(stream.text, before)
+    events = [
+        event
+        for event in service.logs.events(stream.text, begin, stream.created_ms)
+        if before is None or event.end <= before
+    ]
+    wanted = [event for event in events if window.has(event.at_ms)][-limit:]
+    behind = events[-1] if events else None
+    end = Position(stream.number, behind.end if behind else begin, behind.at_ms if behind else stream.created_ms)
+    return wanted, end, wanted[0].offset if wanted else begin
 
 
-def _stream(service: Service, group: str, name: str, path: Path) -> dict[str, Any]:
-    status = path.stat()
-    written_ms = round(status.st_mtime * 1000)
-    return {
-        "logStreamName": name,
-        "lastEventTimestamp": written_ms,
-        "lastIngestionTime": written_ms,
-        "storedBytes": status.st_size,
-        "arn": f"{_arn(service, group)}:log-stream:{name}",
+def _window(request: Mapping[str, Any]) -> Window:
+    return Window(request.get("startTime") or 0, request.get("endTime"))
+
+
+def _place_in(token: str, stream: LogStream) -> tuple[str, Position]:
+    """Return the direction and the place that a token of GetLogEvents stands for."""
+    kind, _, rest = token.partition("/")
+    place = position_in(f"{stream.number}/{rest}") or position_in(f"{stream.number}/{rest}/{stream.created_ms}")
+    if kind not in {"f", "b"} or place is None:
+        raise refused(f"nextToken is {token!r}, which no answer had.")
+    return kind, place
+
+
+def _time_and_name(token: str) -> tuple[int, str]:
+    try:
+        at_ms, name = json.loads(position_in_names(token))
+    except (ValueError, TypeError, RecursionError):
+        raise refused(f"nextToken is {token!r}, which no answer had.") from None
+    if not isinstance(at_ms, int) or not isinstance(name, str) or abs(at_ms) > _LAST_MS:
+        raise refused(f"nextToken is {token!r}, which no answer had.")
+    return at_ms, name
+
+
+def _described(service: Service, stream: LogStream) -> dict[str, Any]:
+    described = {
+        "logStreamName": stream.name,
+        "creationTime": stream.created_ms,
+        "storedBytes": stream.size,
+        "arn": f"{group_arn(service, stream.group)}:log-stream:{stream.name}",
     }
-
-
-def _arn(service: Service, group: str) -> str:
-    return f"arn:aws:logs:{service.region}:{service.account}:log-group:{group}"
-
-
-def _chosen(events: Iterator[LogEvent], request: Mapping[str, Any]) -> Iterator[LogEvent]:
-    begin, end = request.get("startTime", 0), request.get("endTime", float("inf"))
-    return (event for event in events if begin <= event.at_ms < end)
-
-
-def _offset(token: str) -> int:
-    kind, _, offset = token.partition("/")
-    if kind not in {"f", "b"} or not offset.isdecimal():
-        raise ServiceError("InvalidParameterException", f"nextToken is {token!r}, which no answer had.")
-    return int(offset)
+    if stream.size == 0:
+        return described
+    # Most lines of scripts do not tell their time, so that of a run's last line is when its file was written.
+    last_ms = stream.written_ms if stream.run else stream.last_ms
+    times = {"firstEventTimestamp": stream.first_ms, "lastEventTimestamp": last_ms}
+    return {**described, **times, "lastIngestionTime": stream.written_ms}
 
 
 def _plain(event: LogEvent) -> dict[str, Any]:

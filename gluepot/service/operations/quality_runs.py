@@ -26,8 +26,6 @@ from gluepot.service.paging import cut, number_of, size_of
 from gluepot.service.quality_store import ruleset_named, rulesets_of
 from gluepot.service.store.database import Changes
 
-LOG_GROUP = "/aws-glue/data-quality"
-"""The name with which the names of the runs' log groups begin."""
 _PAGE, _PIECE = 100, 100
 # A client that got no answer asks again soon.
 _RECENT = 100

@@ -7,7 +7,8 @@ from typing import Any
 
 from gluepot.core.failpoints import reach
 from gluepot.service.context import Service, new_id, secs
-from gluepot.service.decisions.definitions import capacity, chosen_for_run, for_run, is_of_job, is_python_shell
+from gluepot.service.decisions.definitions import capacity, chosen_for_run, for_run, is_of_job
+from gluepot.service.decisions.log_streams import group_prefix
 from gluepot.service.decisions.prices import dpu_secs, execution_secs
 from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, asked_to_stop, for_job_limit, most_concurrent
 from gluepot.service.errors import ServiceError, not_found
@@ -15,7 +16,6 @@ from gluepot.service.operations.jobs import job_of
 from gluepot.service.paging import cut, number_of, size_of
 from gluepot.service.store.database import Changes
 
-LOG_GROUP, SHELL_LOG_GROUP = "/aws-glue/jobs", "/aws-glue/python-jobs"
 _PAGE = 100
 _SHOWN = (
     "JobMode",
@@ -116,11 +116,6 @@ def _stop(changes: Changes, run: Run, now_ms: int) -> None:
     changes.change_run(asked_to_stop(run, now_ms))
 
 
-def log_group(run: Run) -> str:
-    """Return the name with which the names of the run's log groups begin."""
-    return SHELL_LOG_GROUP if is_python_shell(run.definition) else LOG_GROUP
-
-
 def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
     """Return a run as `JobRun` of the API."""
     answer: dict[str, Any] = {
@@ -133,7 +128,7 @@ def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
         "PredecessorRuns": list(run.predecessors),
         "ExecutionTime": execution_secs(run, now_ms),
         "DPUSeconds": dpu_secs(run, now_ms),
-        "LogGroupName": log_group(run),
+        "LogGroupName": group_prefix(run),
         **{name: run.definition[name] for name in _SHOWN if name in run.definition},
         **capacity(run.definition),
     }

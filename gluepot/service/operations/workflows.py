@@ -125,8 +125,7 @@ def get_workflow_runs(service: Service, request: Mapping[str, Any]) -> dict[str,
     """Return a page of the runs of a workflow, the newest first."""
     most, before = size_of(request, _PAGE), number_of(request.get("NextToken"))
     with service.store.changes() as changes:
-        name = firing.workflow_of(changes, request["Name"]).name
-        found = changes.workflows.runs(name, before, most + 1)
+        found = _runs(changes, firing.workflow_of(changes, request["Name"]), before, most + 1)
         runs, rest = cut(found, most, lambda one: str(one.number))
         return {"Runs": [_run_answer(service, changes, run, request) for run in runs], **rest}
 
@@ -158,6 +157,12 @@ def workflow_run_of(changes: Changes, request: Mapping[str, Any]) -> WorkflowRun
     return found
 
 
+def _runs(changes: Changes, workflow: Workflow, before: int | None, most: int) -> list[WorkflowRun]:
+    """Return runs of a workflow, the newest first, without those of an older one that had its name."""
+    found = changes.workflows.runs(workflow.name, before, most)
+    return [run for run in found if run.started_ms >= workflow.created_ms]
+
+
 def _definition(request: Mapping[str, Any]) -> dict[str, Any]:
     return {name: request[name] for name in _DEFINITION if request.get(name) is not None}
 
@@ -169,7 +174,7 @@ def _answer(service: Service, changes: Changes, workflow: Workflow, request: Map
         "CreatedOn": secs(workflow.created_ms),
         "LastModifiedOn": secs(workflow.modified_ms),
     }
-    if last := changes.workflows.runs(workflow.name):
+    if last := _runs(changes, workflow, None, 1):
         answer["LastRun"] = _run_answer(service, changes, last[0], request)
     if request.get("IncludeGraph"):
         answer["Graph"] = _graph(workflow.name, changes.triggers.of_workflow(workflow.name), [], service.now_ms())

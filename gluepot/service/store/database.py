@@ -13,13 +13,16 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, sel
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
-from gluepot.service.decisions.definitions import NOT_OF_JOBS, PYTHON_SHELL
+from gluepot.service.decisions.definitions import NOT_OF_JOBS
+from gluepot.service.decisions.log_streams import FILES
 from gluepot.service.decisions.states import OPEN, Run, State
 from gluepot.service.store.alarms import AlarmRows
 from gluepot.service.store.costs import CostRows
 from gluepot.service.store.crawlers import CrawlerRows
 from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
+from gluepot.service.store.log_chunks import LogChunkRows
+from gluepot.service.store.logs import LogRows
 from gluepot.service.store.metrics import MetricRows
 from gluepot.service.store.places import PlaceRows
 from gluepot.service.store.rows import save_named
@@ -31,7 +34,7 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0007"
+HEAD = "0008"
 """The newest migration; a test compares it with the scripts."""
 
 _DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
@@ -71,6 +74,8 @@ class Changes:
         metrics: metrics and their data.
         alarms: alarms and their history.
         costs: what runs cost.
+        logs: the index of log streams.
+        log_chunks: text of log streams.
         places: where services work.
         definitions: what is only kept and returned.
         schema_versions: the versions of schemas.
@@ -85,6 +90,8 @@ class Changes:
         self.metrics = MetricRows(connection)
         self.alarms = AlarmRows(connection)
         self.costs = CostRows(connection)
+        self.logs = LogRows(connection)
+        self.log_chunks = LogChunkRows(connection)
         self.places = PlaceRows(connection)
         self.definitions = DefinitionRows(connection)
         self.schema_versions = SchemaVersionRows(connection)
@@ -96,6 +103,11 @@ class Changes:
         """
         if self._connection.dialect.name == "postgresql":  # SQLite has one writer anyway
             self._connection.execute(text(f"SELECT pg_advisory_xact_lock({_DECISIONS_LOCK})"))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether services on other machines may use the database."""
+        return self._connection.dialect.name == "postgresql"
 
     def job(self, name: str) -> Job | None:
         """Return a job; None if there is none of this name."""
@@ -148,16 +160,30 @@ class Changes:
             query = query.where(runs.c.number < before)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
-    def run_ids(self, prefix: str, command: str) -> list[str]:
-        """Return the ids of runs that begin so, the newest first.
+    def runs_to_log(self, place: str, most: int, before: int | None = None, ids: Sequence[str] = ()) -> list[Run]:
+        """Return runs whose log files may have text that the index of log streams has not, the newest first.
 
         Args:
-            prefix: of the ids.
-            command: `PYTHON_SHELL` or `QUALITY` for runs of this kind; empty for those of Spark jobs.
+            place: where the files are; runs that no place has are among them.
+            most: the largest number of runs.
+            before: only runs with smaller numbers; None for all.
+            ids: only these runs; empty for any.
         """
-        of_kind = runs.c.command == command if command else runs.c.command.not_in([PYTHON_SHELL, *NOT_OF_JOBS])
-        query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True), of_kind)
-        return list(self._connection.execute(query.order_by(runs.c.number.desc())).scalars())
+        query = select(runs).where(~runs.c.logged, runs.c.place.in_(["", place]), runs.c.state != State.WAITING.value)
+        if before is not None:
+            query = query.where(runs.c.number < before)
+        if ids:
+            query = query.where(runs.c.id.in_(ids))
+        query = query.order_by(runs.c.number.desc()).limit(most)
+        return [_run(row) for row in self._connection.execute(query).mappings()]
+
+    def run_numbers(self, ids: Sequence[str]) -> set[int]:
+        """Return the numbers of runs; those that are not there have none."""
+        return set(self._connection.execute(select(runs.c.number).where(runs.c.id.in_(ids))).scalars())
+
+    def mark_logged(self, ids: Sequence[str]) -> None:
+        """Note that the index of log streams has all text of some runs."""
+        self._connection.execute(update(runs).where(runs.c.id.in_(ids)).values(logged=True))
 
     def runs_in(self, states: Sequence[State]) -> list[Run]:
         """Return all runs in some states, the oldest first."""
@@ -250,6 +276,9 @@ class Changes:
 
     def delete_runs(self, ids: Sequence[str]) -> None:
         """Delete runs of jobs."""
+        numbers = self.run_numbers(ids)
+        self.logs.forget_runs(numbers)
+        self.log_chunks.forget(list(FILES), numbers)
         self._connection.execute(delete(runs).where(runs.c.id.in_(ids)))
         self.metrics.forget_reports(ids)
 

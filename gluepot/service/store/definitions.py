@@ -24,6 +24,7 @@ class Kind(StrEnum):
     STATISTICS = "column statistics"
     REGISTRY = "registry"
     SCHEMA = "schema"
+    LOG_GROUP = "log group"
 
 
 @dataclass(frozen=True, slots=True)

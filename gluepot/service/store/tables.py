@@ -9,15 +9,20 @@ from sqlalchemy import (
     Double,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
     Text,
     UniqueConstraint,
+    false,
+    text,
     true,
 )
 
 _NAME = String(255)
+# In the order of their code points, also in PostgreSQL, so that a prefix is a range.
+_STREAM_NAME = String(512).with_variant(String(512, collation="C"), "postgresql")
 
 metadata = MetaData()
 
@@ -46,10 +51,20 @@ runs = Table(
     Column("chain", _NAME, nullable=False, server_default=""),
     # False until the triggers that wait for the end of this run were looked at, and the end was told as an event.
     Column("followed", Boolean, nullable=False, server_default=true()),
+    # False until it has ended and its log files are in the index of log streams.
+    Column("logged", Boolean, nullable=False, server_default=false()),
     Index("service_runs_of_job", "job", "number"),
     Index("service_runs_by_state", "state", "number"),
     Index("service_runs_of_chain", "chain", "number"),
     Index("service_runs_to_follow", "followed", "number"),
+    # Of few runs, which PostgreSQL would otherwise look for among all.
+    Index(
+        "service_runs_to_log",
+        "place",
+        "number",
+        sqlite_where=text("logged = 0"),
+        postgresql_where=text("NOT logged"),
+    ),
 )
 
 triggers = Table(
@@ -273,4 +288,47 @@ costs = Table(
     Column("runs", Integer, nullable=False),
     Column("dpu_secs", Double, nullable=False),
     Column("usd", Double, nullable=False),
+)
+
+# The index of log streams: where the text of each is, and the range of its times.
+log_streams = Table(
+    "service_log_streams",
+    metadata,
+    Column("log_group", String(512), primary_key=True),
+    # The place in the order of the group's streams: that of the run.
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", _STREAM_NAME, nullable=False),
+    Column("run", _NAME, nullable=False),
+    Column("place", _NAME, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("first_ms", BigInteger, nullable=False),
+    Column("last_ms", BigInteger, nullable=False),
+    # When text was added last.
+    Column("written_ms", BigInteger, nullable=False),
+    # How much of the text the times are of, in bytes.
+    Column("size", BigInteger, nullable=False),
+    # The time of lines behind this text, until one tells its own.
+    Column("carried_ms", BigInteger, nullable=False),
+    # Whether more text may follow, so that the range of its times has no end.
+    Column("is_open", Boolean, nullable=False),
+    UniqueConstraint("log_group", "name"),
+    # It has all that a time range is compared with, so that the rows of other streams are not read.
+    Index("service_log_streams_by_range", "log_group", "number", "is_open", "last_ms", "first_ms"),
+    Index("service_log_streams_by_time", "log_group", "written_ms", "name"),
+)
+
+# Text of log streams: of those that clients write, and of runs whose files other services cannot read.
+log_chunks = Table(
+    "service_log_chunks",
+    metadata,
+    Column("log_group", String(512), primary_key=True),
+    # Of the stream.
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    # Where it begins: in bytes of a run's file, in events of a client's stream.
+    Column("begins", BigInteger, primary_key=True, autoincrement=False),
+    Column("ends", BigInteger, nullable=False),
+    Column("last_ms", BigInteger, nullable=False),
+    # Of the content before it was packed, in bytes.
+    Column("size", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
 )

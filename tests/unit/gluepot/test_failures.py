@@ -124,3 +124,11 @@ def test_a_connection_that_somebody_else_refused_is_told_as_it_is():
         socket.create_connection(("127.0.0.1", 1), timeout=5)
 
     assert "JVM" not in told(failed.value)[1]
+
+
+def test_a_syntax_error_is_told_with_file_and_line(tmp_path):
+    path = tmp_path / "job.py"
+    path.write_text("x = 1\nif x\n")
+    with pytest.raises(SyntaxError) as caught:
+        compile(path.read_text(), str(path), "exec")
+    assert told(caught.value)[1] == "SyntaxError: expected ':' (job.py, line 2)"

@@ -407,3 +407,21 @@ def test_a_service_killed_at_any_place_crawls_once(world, monkeypatch, point):
         end(world, "by-hand")
     with world.store.changes() as changes:
         assert changes.runs_in(OPEN) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        ({"FilterOperator": "EQ", "FieldValue": "7"}, "FieldName of a filter is None"),
+        ({"FieldName": "START_TIME", "FieldValue": "7"}, "FilterOperator of START_TIME is None"),
+        ({"FieldName": "STATE", "FilterOperator": "GT", "FieldValue": "FAILED"}, "FilterOperator of STATE is GT"),
+        ({"FieldName": "CRAWL_ID", "FieldValue": "x"}, "FilterOperator of CRAWL_ID is None"),
+        ({"FieldName": "DPU_HOUR", "FilterOperator": "GT"}, "FieldValue of DPU_HOUR is missing"),
+        ({"FieldName": "DPU_HOUR", "FilterOperator": "GT", "FieldValue": "nan"}, "use a number"),
+    ],
+)
+def test_filters_of_crawls_that_cannot_be_compared_are_refused_before_there_is_a_crawl(world, one, words):
+    define(world)
+    code, message = refused(world, "ListCrawls", CrawlerName="lake", Filters=[one])
+    assert code == "InvalidInputException"
+    assert words in message

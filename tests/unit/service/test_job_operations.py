@@ -11,3 +11,14 @@ def test_an_update_without_a_command_is_told_that_it_would_replace_everything(wo
         world.call("UpdateJob", JobName="daily", JobUpdate={"DefaultArguments": {"--day": "monday"}})
     assert refused.value.code == "InvalidInputException"
     assert "DefaultArguments" not in world.call("GetJob", JobName="daily")["Job"]
+
+
+def test_the_refusal_names_what_the_update_would_have_reset(world):
+    world.job("daily", MaxRetries=3, Description="loads", Timeout=480, DefaultArguments={"--day": "monday"})
+    with pytest.raises(ServiceError) as refused:
+        world.call("UpdateJob", JobName="daily", JobUpdate={"DefaultArguments": {"--day": "friday"}})
+    assert "no Command and no Role" in refused.value.message
+    assert "would have reset Description, MaxRetries." in refused.value.message
+    command = {"Name": "glueetl", "ScriptLocation": "s3://b/job.py"}
+    with pytest.raises(ServiceError, match=r"has no Role\. .* reset DefaultArguments, Description, MaxRetries\."):
+        world.call("UpdateJob", JobName="daily", JobUpdate={"Command": command})

@@ -382,3 +382,19 @@ def test_several_triggers_are_one_sentence():
     triggers = [Trigger(name, "w", TriggerState.CREATED, {"Type": "CONDITIONAL"}, 0, 0) for name in "abc"]
     assert warning_about(triggers).startswith("The conditional triggers a, b and c were never started")
     assert warning_about([]) == ""
+
+
+def test_a_workflow_that_is_created_again_does_not_have_the_runs_of_the_old_one(world):
+    world.job("load")
+    world.call("CreateWorkflow", Name="nightly")
+    world.call("CreateTrigger", Name="start", Type="ON_DEMAND", WorkflowName="nightly", Actions=[{"JobName": "load"}])
+    world.call("StartWorkflowRun", Name="nightly")
+    world.steps()
+    world.end("load")
+    world.call("DeleteWorkflow", Name="nightly")
+    world.clock.now += 1
+    world.call("CreateWorkflow", Name="nightly")
+    assert world.call("GetWorkflowRuns", Name="nightly")["Runs"] == []
+    assert "LastRun" not in world.call("GetWorkflow", Name="nightly")["Workflow"]
+    run_id = world.call("StartWorkflowRun", Name="nightly")["RunId"]
+    assert [run["WorkflowRunId"] for run in world.call("GetWorkflowRuns", Name="nightly")["Runs"]] == [run_id]

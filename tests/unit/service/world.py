@@ -71,7 +71,7 @@ class World:
         self.most_runs = None
         environ = {"GLUEPOT_STATE": str(folder)}
         self.service = Service(
-            self.store, self.clock, lambda: None, lambda one: folder / one, environ, "000000000000", "us-east-1"
+            self.store, self.clock, lambda: None, lambda one: folder / one, environ, "000000000000", "us-east-1", "here"
         )
         self.controller = self.another_controller()
         self.script = folder / "job.py"

@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import regex
 
 from gluepot.core.clock import Clock, SystemClock
@@ -120,6 +119,8 @@ class Expression:
         return self._found(text, self._secs, whole=whole) is not None
 
     def _linear(self, texts: Sequence[str], *, whole: bool) -> list[bool]:
+        import pyarrow.compute as pc  # noqa: PLC0415  it takes long to load, and many patterns are never matched
+
         expression = self._translation.linear
         expression = f"\\A(?:{expression})\\z" if whole else expression
         ignores_case = bool(self._translation.flags & re.IGNORECASE)

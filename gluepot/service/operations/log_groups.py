@@ -131,7 +131,8 @@ def delete_retention_policy(service: Service, request: Mapping[str, Any]) -> dic
 def list_tags_for_resource(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tags of a group."""
     with service.store.changes() as changes:
-        return {"tags": changes.tags(_tagged(service, changes, request))}
+        tags = changes.tags(_tagged(service, changes, request))
+    return {"tags": tags} if tags else {}
 
 
 def tag_resource(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:

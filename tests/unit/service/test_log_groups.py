@@ -118,6 +118,8 @@ def test_tags_of_groups(logs):
     logs("TagResource", resourceArn=arn, tags={"cost": "7"})
     logs("UntagResource", resourceArn=arn, tagKeys=["team"])
     assert logs("ListTagsForResource", resourceArn=arn)["tags"] == {"cost": "7"}
+    logs("UntagResource", resourceArn=arn, tagKeys=["cost"])
+    assert logs("ListTagsForResource", resourceArn=arn) == {}  # in AWS's model, tags are at least one
 
 
 def test_events_go_when_the_group_no_longer_keeps_them_and_tokens_go_on(logs, world):

@@ -11,7 +11,7 @@ import pytest
 from gluepot.commit import Target, live, recover
 from gluepot.commit.history import every
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.files.sink.layout import commit_key
+from gluepot.connectors.files.sink.layout import COMMITS, commit_key
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage
@@ -159,6 +159,8 @@ class Dying(LocalStorage):
     after_create: bool = False
 
     def create(self, key: str, data: bytes) -> bool:
+        if not key.startswith(f"{COMMITS}/"):
+            return super().create(key, data)
         if self.after_create:
             super().create(key, data)
         raise Died

@@ -66,7 +66,9 @@ def expressions(data: bytes) -> None:
     chosen = refusing(lambda: partition_filter(TABLE, text_of(data)), EtlError, ServiceError)
     if chosen is not None:
         refusing(lambda: chosen(Partition(VALUES, {}, 0)), EtlError, ServiceError)
-        refusing(lambda: chosen(Partition(("x", "y", "z", "", "__HIVE_DEFAULT_PARTITION__"), {}, 0)))
+        refusing(
+            lambda: chosen(Partition(("x", "y", "z", "", "__HIVE_DEFAULT_PARTITION__"), {}, 0)), EtlError, ServiceError
+        )
 
 
 PREDICATES = [

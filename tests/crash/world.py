@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tests.balances import unbalanced
 from tests.crash import manifests
 from tests.crash.checker import Expected, parts
 from tests.crash.database import Database
@@ -160,8 +161,7 @@ class World:
 
     def unaccounted(self) -> list[str]:
         """The lines of batches whose balances do not hold, by the product's word or by their own numbers."""
-        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        return [line for line in lines if '"records_unaccounted"' in line or not _is_balanced(line)]
+        return unbalanced(self.log)
 
     def planned(self) -> int:
         """The newest batch in Spark's offset log, -1 before the first."""
@@ -200,13 +200,3 @@ class World:
             if not (key.startswith(f"{manifests.COMMITS}/") and key.endswith(".json"))
             and not key.endswith(".gluepot-tmp")
         ]
-
-
-def _is_balanced(line: str) -> bool:
-    """Tell whether a line is no whole line of a committed batch, or one whose balances hold."""
-    if '"batch_done"' not in line or not line.endswith("}"):  # a killed driver may have written half a line
-        return True
-    batch = json.loads(line)
-    rejected_in_read = batch["rows"] - batch["delivered"] - batch.get("left_out", 0)
-    written = batch["rows_out"] + batch.get("refused", 0)
-    return batch["arrived"] == written and 0 <= rejected_in_read <= batch["rejected"]

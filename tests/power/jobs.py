@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from tests.balances import unbalanced
 from tests.crash.campaign import compare
 from tests.crash.checker import Verdict
 from tests.crash.driver import Driver, NotInTime, job_command, wait_until
@@ -154,6 +155,8 @@ class _Cuts:
             finally:
                 driver.kill_all()
             if code == 0:
+                for line in unbalanced(self._log()):
+                    self._fault(f"the balances of a batch do not hold: {line}")
                 return
             if not self._refused(begin):
                 break

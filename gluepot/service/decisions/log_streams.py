@@ -169,15 +169,14 @@ def grown(stream: LogStream, events: Sequence[LogEvent], written_ms: int) -> Log
     """
     if not events:
         return replace(stream, written_ms=written_ms)
-    times = [event.at_ms for event in events]
-    return replace(
-        stream,
-        first_ms=min(times) if stream.size == 0 else min(stream.first_ms, *times),
-        last_ms=max(times) if stream.size == 0 else max(stream.last_ms, *times),
-        written_ms=written_ms,
-        size=events[-1].end,
-        carried_ms=events[-1].at_ms,
-    )
+    after = spanning(stream, [event.at_ms for event in events])
+    return replace(after, written_ms=written_ms, size=events[-1].end, carried_ms=events[-1].at_ms)
+
+
+def spanning(stream: LogStream, times: Sequence[int]) -> LogStream:
+    """Return a stream whose range of times has these, too; there is at least one."""
+    known = [stream.first_ms, stream.last_ms] if stream.size else []
+    return replace(stream, first_ms=min([*known, *times]), last_ms=max([*known, *times]))
 
 
 def _new(run: Run, group: str, name: str) -> LogStream:

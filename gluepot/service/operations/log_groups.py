@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gluepot.service.context import Service
-from gluepot.service.decisions.log_streams import FILES, LogStream
+from gluepot.service.decisions.log_streams import FILES, LogStream, spanning
 from gluepot.service.decisions.put_events import accepted, spans_too_long, wrong_with
 from gluepot.service.errors import ServiceError
 from gluepot.service.log_events import put_text
@@ -102,15 +102,8 @@ def put_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, An
             times = [at_ms for at_ms, _ in kept.events]
             chunk = Chunk(end, end := end + len(times), max(times), put_text(kept.events))
             changes.log_chunks.add(stream.group, stream.number, chunk)
-            changes.logs.change(
-                replace(
-                    stream,
-                    first_ms=min(times) if stream.size == 0 else min(stream.first_ms, *times),
-                    last_ms=max(times) if stream.size == 0 else max(stream.last_ms, *times),
-                    written_ms=now_ms,
-                    size=stream.size + sum(len(message.encode()) for _, message in kept.events),
-                )
-            )
+            size = stream.size + sum(len(message.encode()) for _, message in kept.events)
+            changes.logs.change(replace(spanning(stream, times), written_ms=now_ms, size=size))
     rejected = {"rejectedLogEventsInfo": kept.rejected} if kept.rejected else {}
     return {"nextSequenceToken": f"{end:056}", **rejected}
 
@@ -180,7 +173,12 @@ def position_in_names(token: str | None) -> str:
     try:
         return position_of(token)
     except ServiceError:
-        raise refused(f"nextToken is {token!r}, which no answer had.") from None
+        raise wrong_token(token) from None
+
+
+def wrong_token(token: str | None) -> ServiceError:
+    """Return the error for a token that no answer had."""
+    return refused(f"nextToken is {token!r}, which no answer had.")
 
 
 def refused(message: str) -> ServiceError:

@@ -21,7 +21,14 @@ from gluepot.service.decisions.log_streams import (
 from gluepot.service.decisions.states import crawl_subject
 from gluepot.service.errors import ServiceError
 from gluepot.service.log_events import matches
-from gluepot.service.operations.log_groups import group_arn, group_named, own_group, position_in_names, refused
+from gluepot.service.operations.log_groups import (
+    group_arn,
+    group_named,
+    own_group,
+    position_in_names,
+    refused,
+    wrong_token,
+)
 from gluepot.service.paging import page_token
 
 _LIMITS = Limits()
@@ -62,7 +69,7 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
         raise refused(f"filterPattern is {pattern!r}; only words and quoted texts are known here.")
     begin = None if (token := request.get("nextToken")) is None else position_in(token)
     if token is not None and begin is None:
-        raise refused(f"nextToken is {token!r}, which no answer had.")
+        raise wrong_token(token)
     if names:
         named = [_stream(service, group, name) for name in dict.fromkeys(names)]
         streams = [
@@ -180,7 +187,7 @@ def _place_in(token: str, stream: LogStream) -> tuple[str, Position]:
     kind, _, rest = token.partition("/")
     place = position_in(f"{stream.number}/{rest}") or position_in(f"{stream.number}/{rest}/{stream.created_ms}")
     if kind not in {"f", "b"} or place is None:
-        raise refused(f"nextToken is {token!r}, which no answer had.")
+        raise wrong_token(token)
     return kind, place
 
 
@@ -188,9 +195,9 @@ def _time_and_name(token: str) -> tuple[int, str]:
     try:
         at_ms, name = json.loads(position_in_names(token))
     except (ValueError, TypeError, RecursionError):
-        raise refused(f"nextToken is {token!r}, which no answer had.") from None
+        raise wrong_token(token) from None
     if not isinstance(at_ms, int) or not isinstance(name, str) or abs(at_ms) > _LAST_MS:
-        raise refused(f"nextToken is {token!r}, which no answer had.")
+        raise wrong_token(token)
     return at_ms, name
 
 

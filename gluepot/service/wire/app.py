@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -86,10 +87,11 @@ def make_app(
         request_id, began_secs, code = str(uuid4()), clock.monotonic(), "OK"
         target = http.headers.get("x-amz-target", "")
         try:
-            check_head(_signed(http, b"").headers, secret_of)
+            head = _signed_head(http)
+            check_head(head.headers, secret_of)
             with unsigned.reserved() as reserve:
                 body = await _body(http, reserve)
-                signer = verify(_signed(http, body), secret_of, clock.epoch())
+                signer = verify(replace(head, body=body), secret_of, clock.epoch())
             if signer.service in query.SERVICES:
                 return _xml(200, query.answer(signer, body, account, request_id), request_id)
             check_region(signer.region, signer.access_key)  # those of IAM and STS may be global
@@ -287,10 +289,11 @@ async def _body(http: HttpRequest, reserve: Callable[[int], None] = lambda _: No
     return b"".join(parts)
 
 
-def _signed(http: HttpRequest, body: bytes) -> Request:
+def _signed_head(http: HttpRequest) -> Request:
+    """Return what the signature of a request covers, without the body, which may not have arrived."""
     headers = {name.lower(): value for name, value in http.headers.items()}
     query = f"?{http.url.query}" if http.url.query else ""
-    return Request(http.method, f"http://{headers.get('host', '')}{http.url.path}{query}", headers, body)
+    return Request(http.method, f"http://{headers.get('host', '')}{http.url.path}{query}", headers, b"")
 
 
 def _word(http: HttpRequest) -> str:

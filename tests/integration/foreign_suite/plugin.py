@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -90,6 +90,5 @@ def _create_client(self: Any, *arguments: Any, **named: Any) -> Any:
 _plain_create_client = botocore.session.Session.create_client
 botocore.session.Session.create_client = _create_client
 moto.mock_aws, moto.core.DEFAULT_ACCOUNT_ID = mock_aws, ACCOUNT
-_frozen: Mapping[str, Any] = {"freeze_time": freeze_time}
 sys.modules["freezegun"] = ModuleType("freezegun")
-vars(sys.modules["freezegun"]).update(_frozen)
+vars(sys.modules["freezegun"])["freeze_time"] = freeze_time

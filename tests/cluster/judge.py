@@ -183,6 +183,7 @@ def _ended(event: Event, found: Judgement, *, struck: bool) -> None:
     message = event.get("message", "").replace(GENERAL, "").strip()
     if LOSS in message or event.get("losses"):
         found.faults.append(f"{event['at']:.0f} s: a driver took records for lost that were not: {message}")
+    found.faults += [f"{event['at']:.0f} s: a batch does not balance: {line}" for line in event.get("unbalanced", [])]
     if event["code"] in SAID_ALL:
         return
     if event["batches"] > 0 or struck:

@@ -28,6 +28,7 @@ from gluepot.servers import jars
 from gluepot.servers.kafka import JAR_SET
 from gluepot.servers.kafka_settings import LOG4J2, broker_settings, java_command, properties
 from gluepot.spark.java import ensure_java
+from tests.balances import unbalanced
 from tests.cluster.history import History
 from tests.cluster.network import Network
 from tests.crash.driver import Driver, Victim, job_command
@@ -376,7 +377,7 @@ class DriverNode(Node):
         log = self.log.read_text(errors="replace")
         message = last_message(log).replace(f"{self.folder.parent}/", "")
         counts = {name: log.count(f'"msg": "{said}"') for name, said in COUNTED.items()}
-        return {"message": message, **counts}
+        return {"message": message, "unbalanced": unbalanced(self.log), **counts}
 
     def end(self) -> None:
         self.held += 1

@@ -108,6 +108,7 @@ def ended(code: int, message: str, batches: int = 0):
         (ended(1, "OSError: [Errno 22] Invalid argument Run again with -v for the stack trace."), True),
         (ended(1, "OSError: [Errno 22] Invalid argument", batches=3), False),
         (ended(-9, "") | {"losses": 1}, True),
+        (ended(0, "") | {"unbalanced": ["batch 3"]}, True),
         (ended(3, "Records were lost before they could be read; set failOnDataLoss to false", batches=3), True),
         ({"at": 5.0, "kind": "ended", "host": "kafka-1", "code": 1}, False),
     ],

@@ -301,7 +301,7 @@ OF_COMMANDS = (
     Mistake(
         "A folder of tables instead of a table",
         ["table", "files", "lake"],
-        "{here}/lake holds tables and is none itself; give one of them: orders.",
+        "{here}/lake contains tables and is not a table; give one of them: orders.",
     ),
     Mistake(
         "A file instead of a checkpoint",
@@ -345,7 +345,7 @@ OF_COMMANDS = (
     Mistake(
         "Dead letters of a folder of tables",
         ["dlq", "list", "lake"],
-        "lake holds tables and is none itself; give one of them: orders.",
+        "lake contains tables and is not a table; give one of them: orders.",
     ),
     Mistake(
         "Dead letters go nowhere",
@@ -358,8 +358,8 @@ OF_COMMANDS = (
         "Permanently delete the dead letters in {here}/lake/orders? No terminal to confirm on: pass --yes.",
         lines=[
             (
-                "note: there are no manifests here, so these may include files that a crash left over; to see only"
-                " published records, give the table as PATH and this folder as --rejects"
+                "note: this folder has no manifests, so the list may include files that a crash left; to see only"
+                " published records, pass the table as PATH and this folder as --rejects"
             ),
         ],
     ),

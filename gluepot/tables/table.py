@@ -182,7 +182,7 @@ def no_table(storage: Storage) -> ConfigError:
     """Return the error for a folder without manifests."""
     if below := tables_below(storage):
         shown = ", ".join(below[:_MOST_SHOWN]) + (", ..." if len(below) > _MOST_SHOWN else "")
-        return ConfigError(f"{storage.url} holds tables and is none itself; give one of them: {shown}.")
+        return ConfigError(f"{storage.url} contains tables and is not a table; give one of them: {shown}.")
     return ConfigError(f"{storage.url} is no table: no batch was published there; check the path, or wait for a batch")
 
 

@@ -93,7 +93,7 @@ def test_a_broken_line_is_set_aside_with_file_and_byte(tmp_path):
 
 def test_fail_fast_ends_the_job_at_a_broken_line(tmp_path):
     (tmp_path / "a").write_bytes(b"{")
-    with pytest.raises(PermanentError, match=r"/a, byte 0: .* With isFailFast the job ends here"):
+    with pytest.raises(PermanentError, match=r"/a, byte 0: .* The job fails because of isFailFast"):
         records(tmp_path, "json", {"isFailFast": True})
 
 

@@ -150,7 +150,7 @@ class CsvReader:
         if not is_text and not self._has_warned:
             self._has_warned = True
             configure_once()
-            hint = "give the encoding in format_options, such as ISO-8859-1 or UTF-16"
+            hint = "set encoding in format_options, for example to ISO-8859-1 or UTF-16"
             log.warning("header_is_not_utf8", file=place, hint=hint)
 
     def _warn_of_open_quote(self, place: str) -> None:
@@ -259,7 +259,7 @@ class CsvReader:
             if _NO_RECORD in str(error):
                 return
             raise PermanentError(
-                f"{place} is not CSV as the options say ({error}); correct separator, quoteChar or multiLine"
+                f"{place} cannot be parsed as CSV ({error}); correct separator, quoteChar or multiLine"
             ) from error
         is_closed = text.last_bytes.rstrip(b"\r\n").endswith((self._settings.quote or "").encode())
         if LINE_BREAK.search(last) and not is_closed and not bad:

@@ -87,13 +87,13 @@ class ScriptOptions:
         return said
 
     def count(self, name: str) -> int | None:
-        """Return a whole number above 0; None when not given."""
+        """Return an integer above 0; None when not given."""
         text = self.text(name)
         if not text:
             return None
         if text.isdecimal() and int(text) > 0:
             return int(text)
-        raise ConfigError(f"{name} is {text!r}; use a whole number above 0, or leave it out.")
+        raise ConfigError(f"{name} is {text!r}; use an integer above 0, or leave it out.")
 
     def delimiter(self) -> str:
         r"""Return the option `delimiter`: one character, as it is or escaped: `\t`, `\u0001`."""

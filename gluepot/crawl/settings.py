@@ -391,7 +391,7 @@ def _configuration(text: object) -> dict[str, Any]:
     if not isinstance(given, dict) or any(
         not isinstance(one, dict) for one in (_of(given, "CrawlerOutput"), _of(given, "Grouping"))
     ):
-        raise ConfigError('Configuration is no object such as {"Version": 1.0, "Grouping": {...}}; correct it.')
+        raise ConfigError('Configuration is not an object such as {"Version": 1.0, "Grouping": {...}}; correct it.')
     if given and given.get("Version") != 1:
         raise ConfigError(f"Configuration has the Version {given.get('Version')!r}; use 1.0.")
     tables, partitions = _of(_of(given, "CrawlerOutput"), "Tables"), _of(_of(given, "CrawlerOutput"), "Partitions")
@@ -425,7 +425,7 @@ def _number(given: Mapping[str, Any], member: str) -> int | None:
     try:
         number = int(value)
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{member} in Configuration is {value!r}; use a whole number from 1 on.") from error
+        raise ConfigError(f"{member} in Configuration is {value!r}; use an integer from 1 on.") from error
     if number < 1:
-        raise ConfigError(f"{member} in Configuration is {number}; use a whole number from 1 on.")
+        raise ConfigError(f"{member} in Configuration is {number}; use an integer from 1 on.")
     return number

@@ -183,7 +183,9 @@ def no_table(storage: Storage) -> ConfigError:
     if below := tables_below(storage):
         shown = ", ".join(below[:_MOST_SHOWN]) + (", ..." if len(below) > _MOST_SHOWN else "")
         return ConfigError(f"{storage.url} contains tables and is not a table; give one of them: {shown}.")
-    return ConfigError(f"{storage.url} is no table: no batch was published there; check the path, or wait for a batch")
+    return ConfigError(
+        f"{storage.url} is not a table: no batch was published there; check the path, or wait for a batch"
+    )
 
 
 def tables_below(storage: Storage) -> list[str]:

@@ -103,7 +103,7 @@ def test_a_server_that_does_not_let_us_in_ends_the_write():
         ("firehose", {}, "deliveryStreamName is missing"),
         ("webhook", {"url": "ftp://x"}, "The url of the webhook begins with 'ftp'"),
         ("webhook", {"url": "http://x/", "method": "GET"}, "method is 'GET'; use one of POST, PUT"),
-        ("webhook", {"url": "http://x/", "headers": "a: b"}, "headers is no JSON object"),
+        ("webhook", {"url": "http://x/", "headers": "a: b"}, "headers is not a JSON object"),
     ],
 )
 def test_wrong_options_are_told(kind, options, said):

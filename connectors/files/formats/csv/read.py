@@ -226,7 +226,7 @@ class CsvReader:
             return True
         if holds(text, "\r") and _LONE_RETURN.search(text):
             return False
-        # A record takes one line or more. An empty line is no record, so a block that has one is read once more.
+        # A record takes one line or more. An empty line is no record, so a block that has one is read again.
         if table.num_rows + len(bad) != line_count(text):
             return False
         # A quote that is open at the end takes the last line break into its value.

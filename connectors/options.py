@@ -93,7 +93,7 @@ class ScriptOptions:
             return None
         if text.isdecimal() and int(text) > 0:
             return int(text)
-        raise ConfigError(f"{name} is {text!r}; use an integer above 0, or leave it out.")
+        raise ConfigError(f"{name} is {text!r}; use an integer above 0, or omit it.")
 
     def delimiter(self) -> str:
         r"""Return the option `delimiter`: one character, as it is or escaped: `\t`, `\u0001`."""

@@ -486,7 +486,7 @@ OF_COMMANDS = (
     Mistake(
         "A stream for a broker",
         ["up", "kafka", "--stream", "clicks"],
-        "--stream is for kinesis, not for kafka; leave it out, or `gluepot up kinesis`.",
+        "--stream is for kinesis, not for kafka; omit it, or `gluepot up kinesis`.",
     ),
     Mistake(
         "A topic without partitions",

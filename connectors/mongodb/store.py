@@ -62,7 +62,7 @@ class MongodbStore:
         concern = self._concern()
         if concern.get("w") == 0:
             raise ConfigError(
-                "connection.uri has w=0, by which MongoDB acknowledges nothing, so rows could be lost; leave it out."
+                "connection.uri has w=0, by which MongoDB acknowledges nothing, so rows could be lost; omit it."
             )
         with explained(address.where):
             database_of(address).list_collection_names(filter={"name": address.collection})

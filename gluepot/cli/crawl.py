@@ -90,7 +90,7 @@ def crawl_(
     if not paths:
         raise ConfigError("crawl needs a folder or a file, such as /data/lake or s3://bucket/folder.")
     if dead_letter_queue and not event_queue:
-        raise ConfigError("--dead-letter-queue needs --event-queue; give both, or leave it out.")
+        raise ConfigError("--dead-letter-queue needs --event-queue; give both, or omit it.")
     if event_queue and new_folders_only:
         raise ConfigError("--event-queue and --new-folders-only cannot be combined; remove one of them.")
     given: dict[str, Any] = {

@@ -323,7 +323,7 @@ def _dynamodb_target(given: Mapping[str, Any]) -> DynamodbTarget:
     if not table:
         raise ConfigError("A target of DynamoDBTargets has no Path; give the name of a table.")
     if rate is not None and not _LEAST_RATE <= rate <= _MOST_RATE:
-        raise ConfigError(f"scanRate is {rate}; use a number from {_LEAST_RATE} to {_MOST_RATE}, or leave it out.")
+        raise ConfigError(f"scanRate is {rate}; use a number from {_LEAST_RATE} to {_MOST_RATE}, or omit it.")
     scans_all = given.get("scanAll")
     return DynamodbTarget(table, scans_all is None or bool(scans_all), _USUAL_RATE if rate is None else float(rate))
 
@@ -414,7 +414,7 @@ def _of(given: Mapping[str, Any], member: str) -> Mapping[str, Any]:
 def _is(given: Mapping[str, Any], member: str, only: str) -> bool:
     value = given.get(member)
     if value not in {None, only}:
-        raise ConfigError(f"{member} in Configuration is {value!r}; use {only!r}, or leave it out.")
+        raise ConfigError(f"{member} in Configuration is {value!r}; use {only!r}, or omit it.")
     return value == only
 
 

@@ -122,7 +122,7 @@ aws glue update-job \
 """
 
 UPDATED = r"""
-# Pause bookmark: process all data again, then re-enable bookmark
+# Pause bookmark: process all data once more, then re-enable bookmark
 aws glue update-job \
 --job-name orders-transform \
 --job-update '{

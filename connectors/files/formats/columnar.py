@@ -31,4 +31,4 @@ def unreadable(file: OpenFile, kind: str, magic: bytes, error: Exception) -> Per
     except (OSError, ValueError):
         begins_well = False
     is_what = f"is a {kind} file that cannot be read" if begins_well else f"is no {kind} file"
-    return PermanentError(f"{file.place} {is_what} ({error}); write it again, or leave it out with exclusions")
+    return PermanentError(f"{file.place} {is_what} ({error}); write it again, or skip it with exclusions")

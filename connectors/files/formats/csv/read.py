@@ -184,7 +184,7 @@ class CsvReader:
 
     def _rows(self, rows: Rows, rest: BinaryIO, at: int, place: str) -> Iterator[Chunk]:
         if not self._settings.multi_line:
-            for text, offset in text_blocks(rest, place, advice="correct separator, or leave it out with exclusions"):
+            for text, offset in text_blocks(rest, place, advice="correct separator, or skip it with exclusions"):
                 yield from map(Places(text, at + offset).placed, self._block(rows, text))
         elif self._settings.escape is None:
             yield from self._stream(rows, rest, place)

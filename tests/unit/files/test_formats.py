@@ -244,7 +244,7 @@ def test_a_union_in_an_avro_file_leaves_the_types_of_other_fields_as_they_are(tm
 @pytest.mark.parametrize("content", [b"", b"no such file", b"PARQ"])
 def test_a_file_of_another_format_is_named(tmp_path, name, content):
     (tmp_path / "a").write_bytes(content)
-    with pytest.raises(PermanentError, match=rf"{tmp_path}/a is no "):
+    with pytest.raises(PermanentError, match=rf"{tmp_path}/a is not "):
         records(tmp_path, name)
 
 

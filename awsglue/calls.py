@@ -47,7 +47,7 @@ class Call:
                 of = f"'{self.ctx}'" if self.ctx else f"the transform at {self.callsite.site}"
                 raise PermanentError(
                     f"{count} records failed in {of}, but {name} allows {most}; "
-                    "look at them with errorsAsDynamicFrame()."
+                    "inspect them with errorsAsDynamicFrame()."
                 )
 
 

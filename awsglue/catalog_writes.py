@@ -121,7 +121,7 @@ def wants_spark(options: Mapping[str, Any]) -> bool:
     """
     wanted = flag(options, SPARK_SINK)
     if wanted and flag(options, _UPDATE_CATALOG):
-        raise ConfigError(f"{SPARK_SINK} cannot be combined with {_UPDATE_CATALOG}; leave one of them out.")
+        raise ConfigError(f"{SPARK_SINK} cannot be combined with {_UPDATE_CATALOG}; remove one of them.")
     return wanted
 
 

@@ -388,7 +388,7 @@ class Sink(TaskSink, Protocol):
         """Return the sink for a table to which earlier writes have added the `columns` of their parts, oldest first."""
 
     def again(self, parts: Sequence[ManifestPart]) -> Sink | None:
-        """Return None if the parts fit together; otherwise return the sink with which all tasks must run once more.
+        """Return None if the parts fit together; otherwise return the sink with which all tasks must run again.
 
         The driver calls this with the parts of all tasks, before anything is published.
         """

@@ -87,13 +87,13 @@ class ScriptOptions:
         return said
 
     def count(self, name: str) -> int | None:
-        """Return a whole number above 0; None when not given."""
+        """Return an integer above 0; None when not given."""
         text = self.text(name)
         if not text:
             return None
         if text.isdecimal() and int(text) > 0:
             return int(text)
-        raise ConfigError(f"{name} is {text!r}; use a whole number above 0, or leave it out.")
+        raise ConfigError(f"{name} is {text!r}; use an integer above 0, or omit it.")
 
     def delimiter(self) -> str:
         r"""Return the option `delimiter`: one character, as it is or escaped: `\t`, `\u0001`."""
@@ -106,7 +106,7 @@ class ScriptOptions:
         raise ConfigError(f"delimiter is {text!r}; use one character other than a quote, for example , or | or \\t.")
 
     def warn_unknown(self, known: Sequence[str], harmless: Collection[str] = (), prefix: str | None = None) -> None:
-        """Say which options mean nothing.
+        """Warn of unknown options.
 
         Args:
             known: names that mean something.
@@ -120,7 +120,7 @@ class ScriptOptions:
 
 
 def warn_ignored(log: FilteringBoundLogger, options: Mapping[str, Any], known: Collection[str]) -> None:
-    """Say which options of a read or a write mean nothing, with the name that was probably meant.
+    """Warn of unknown options of a read or a write, with the name that was probably meant.
 
     Args:
         log: of the module whose options they are.
@@ -132,7 +132,7 @@ def warn_ignored(log: FilteringBoundLogger, options: Mapping[str, Any], known: C
 
 
 def warn_unseen(log: FilteringBoundLogger, options: SeenOptions, harmless: Collection[str] = ()) -> None:
-    """Say which options nobody asked for, with the name that was probably meant.
+    """Warn of options that no reader or writer used, with the name that was probably meant.
 
     Args:
         log: of the module whose options they are.
@@ -145,7 +145,7 @@ def warn_unseen(log: FilteringBoundLogger, options: SeenOptions, harmless: Colle
 
 
 def _warn_ignored(log: FilteringBoundLogger, name: str, known: Collection[str], place: str = "") -> None:
-    hint = f"give it in {place}" if place else did_you_mean(name, known).strip()
+    hint = f"move it to {place}" if place else did_you_mean(name, known).strip()
     log.warning("option_ignored", option=name, hint=hint)
 
 

@@ -120,7 +120,7 @@ class StreamSettings:
 def unknown_options(options: Iterable[str]) -> list[tuple[str, str]]:
     """Return the names that `forEachBatch` does not know, each with a hint: the nearest known name, or all of them."""
     return [
-        (name, did_you_mean(name, GLUE_OPTIONS).strip() or f"Known are {', '.join(GLUE_OPTIONS)}.")
+        (name, did_you_mean(name, GLUE_OPTIONS).strip() or f"Known options: {', '.join(GLUE_OPTIONS)}.")
         for name in options
         if name not in GLUE_OPTIONS
     ]

@@ -294,14 +294,14 @@ OF_COMMANDS = (
         "There is no file none.jsonl; give one with a record on each line.",
     ),
     Mistake(
-        "A folder that is no table",
+        "A folder that is not a table",
         ["table", "files", "folder"],
-        "{here}/folder is no table: no batch was published there; check the path, or wait for a batch",
+        "{here}/folder is not a table: no batch was published there; check the path, or wait for a batch",
     ),
     Mistake(
         "A folder of tables instead of a table",
         ["table", "files", "lake"],
-        "{here}/lake holds tables and is none itself; give one of them: orders.",
+        "{here}/lake contains tables and is not a table; give one of them: orders.",
     ),
     Mistake(
         "A file instead of a checkpoint",
@@ -319,7 +319,7 @@ OF_COMMANDS = (
     Mistake(
         "A table of Iceberg without its catalog",
         ["table", "optimize", "orders"],
-        "'orders' is no table; give catalog.database.table of Iceberg, or the folder of a Delta table.",
+        "'orders' is not a table; give catalog.database.table of Iceberg, or the folder of a Delta table.",
     ),
     Mistake(
         "A checkpoint that is not there",
@@ -345,7 +345,7 @@ OF_COMMANDS = (
     Mistake(
         "Dead letters of a folder of tables",
         ["dlq", "list", "lake"],
-        "lake holds tables and is none itself; give one of them: orders.",
+        "lake contains tables and is not a table; give one of them: orders.",
     ),
     Mistake(
         "Dead letters go nowhere",
@@ -358,8 +358,8 @@ OF_COMMANDS = (
         "Permanently delete the dead letters in {here}/lake/orders? No terminal to confirm on: pass --yes.",
         lines=[
             (
-                "note: there are no manifests here, so these may include files that a crash left over; to see only"
-                " published records, give the table as PATH and this folder as --rejects"
+                "note: this folder has no manifests, so the list may include files that a crash left; to see only"
+                " published records, pass the table as PATH and this folder as --rejects"
             ),
         ],
     ),
@@ -435,7 +435,7 @@ OF_COMMANDS = (
     Mistake(
         "Tables at no level",
         ["crawl", "folder", "--table-level", "0"],
-        "TableLevelConfiguration in Configuration is 0; use a whole number from 1 on.",
+        "TableLevelConfiguration in Configuration is 0; use an integer from 1 on.",
     ),
     Mistake(
         "A dump that is no JSON",
@@ -481,12 +481,12 @@ OF_COMMANDS = (
     Mistake(
         "A demo of no length",
         ["demo", "--seconds", "0"],
-        "seconds is 0 and rate is 2000; use whole numbers above 0.",
+        "seconds is 0 and rate is 2000; use integers above 0.",
     ),
     Mistake(
         "A stream for a broker",
         ["up", "kafka", "--stream", "clicks"],
-        "--stream is for kinesis, not for kafka; leave it out, or `gluepot up kinesis`.",
+        "--stream is for kinesis, not for kafka; omit it, or `gluepot up kinesis`.",
     ),
     Mistake(
         "A topic without partitions",
@@ -502,7 +502,7 @@ OF_COMMANDS = (
     Mistake(
         "Two clusters are given",
         ["topic", "list", "--bootstrap", "a:1", "--connection", "b"],
-        "--bootstrap a:1 and --connection b both name a cluster; leave one of them out.",
+        "--bootstrap a:1 and --connection b both name a cluster; remove one of them.",
     ),
     Mistake(
         "A setting of a topic is no pair",

@@ -67,7 +67,7 @@ def gs_repartition(
     """
     text = str(numPartitionsStr or "").strip()
     if text and not (text.isdecimal() and int(text)):
-        raise ConfigError(f"numPartitionsStr is {numPartitionsStr!r}; write a whole number above 0.")
+        raise ConfigError(f"numPartitionsStr is {numPartitionsStr!r}; write an integer above 0.")
     tasks = int(text or frame.sparkSession.sparkContext.defaultParallelism)
     return frame.repartition(tasks, *(column(frame, one) for one in listed(colList)))
 

@@ -43,7 +43,7 @@ def gs_array_to_cols(
         indexes: the elements to take, counted from 1; if empty, the first ones.
 
     Raises:
-        ConfigError: an index is not a whole number from 1 on, or the numbers of names and indexes differ.
+        ConfigError: an index is not an integer from 1 on, or the numbers of names and indexes differ.
     """
     names, array = listed(colList), column(frame, colName)
     wanted = listed(indexes) if isinstance(indexes, str) else [str(one) for one in indexes or ()]

@@ -189,7 +189,7 @@ def _deliver(
         waiting.insert(0, answer.again)
         failures += 1
         EVENTS.add(THROTTLED_WRITES, len(answer.again))
-        held_up = f"{where} did not take {len(answer.again)} of {len(part)} rows yet ({answer.said})."
+        held_up = f"{where} has not accepted {len(answer.again)} of {len(part)} rows yet ({answer.said})."
         if clock.monotonic() > deadline:
             raise TransientError(held_up)
         if failures == 1:

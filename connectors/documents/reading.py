@@ -31,7 +31,7 @@ def chunk_of(rows: Sequence[Mapping[str, Any]], where: str) -> Chunk:
         try:
             batch_from_objects([row])
         except _NO_COLUMN as error:
-            message = f"{where} has a document that no row can be: {error}."
+            message = f"{where} has a document that cannot be a row: {error}."
             errors.append(ErrorRecord(repr(row).encode(errors="backslashreplace"), UNFIT, message))
         else:
             fit.append(row)

@@ -72,7 +72,7 @@ def _number(value: float | Decimal, path: str) -> str:
 
 
 def row_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of an item: whole numbers that fit are integers, others doubles, or decimals to keep all digits.
+    """Return the row of an item: integers that fit are integers, others doubles, or decimals to keep all digits.
 
     A set becomes a list, and a map becomes a struct.
     """

@@ -103,13 +103,13 @@ class _Limited(io.RawIOBase):
         except (OSError, EOFError, zlib.error, ValueError, pa.ArrowException) as error:
             raise PermanentError(
                 f"{self._place} is damaged or was not written to its end ({error});"
-                " write it again, or leave it out with exclusions"
+                " write it again, or skip it with exclusions"
             ) from error
         self._left_bytes -= len(data)
         if self._left_bytes < 0:
             raise PermanentError(
                 f"{self._place} grows to more than {MOST_TIMES} times its size when it is decompressed;"
-                " leave it out with exclusions, or decompress it first"
+                " skip it with exclusions, or decompress it first"
             )
         buffer[: len(data)] = data
         return len(data)

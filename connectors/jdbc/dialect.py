@@ -19,7 +19,7 @@ class Dialect:
         opening: the character before a quoted name.
         closing: the character after a quoted name; it is doubled inside the name.
         remainder: SQL for the remainder of a division, with `{0}` and `{1}`.
-        hashed: SQL that computes a whole number from a column, with `{0}`; None if the script has to give
+        hashed: SQL that computes an integer from a column, with `{0}`; None if the script has to give
             `hashexpression`.
     """
 

@@ -103,7 +103,7 @@ def read_copy_options(given: str) -> tuple[str, bool]:
         else:
             word = (_WORDS.match(upper) or [rest])[0]
             raise ConfigError(
-                f"extracopyoptions has {word}, which does not fit a load that must keep every row; leave it out"
+                f"extracopyoptions has {word}, which does not fit a load that must keep every row; omit it"
                 " (TRUNCATECOLUMNS, ACCEPTINVCHARS and STATUPDATE are possible)."
             )
         rest = rest[found.end() :].strip()

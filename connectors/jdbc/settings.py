@@ -54,7 +54,7 @@ class HashPartitions:
 
     Args:
         field: a column to hash; None if an expression is given.
-        expression: the script's own SQL that computes a whole number for each row.
+        expression: the script's own SQL that computes an integer for each row.
         count: number of tasks.
     """
 
@@ -65,7 +65,7 @@ class HashPartitions:
 
 @dataclass(frozen=True, slots=True)
 class RangePartitions:
-    """Rows divided among tasks by ranges of a whole-number column."""
+    """Rows divided among tasks by ranges of an integer column."""
 
     column: str
     lower: int
@@ -146,7 +146,7 @@ def _descending(options: Mapping[str, Any]) -> bool:
 def _partitions(options: Mapping[str, Any]) -> HashPartitions | RangePartitions | None:
     field, expression = (str(options.get(name) or "") for name in ("hashfield", "hashexpression"))
     if field and expression:
-        raise ConfigError("hashfield and hashexpression are both given; leave one of them out.")
+        raise ConfigError("hashfield and hashexpression are both given; remove one of them.")
     if field or expression:
         return HashPartitions(field or None, expression or None, _number(options, "hashpartitions", HASH_PARTITIONS))
     column = str(options.get("partitionColumn") or "")
@@ -163,7 +163,7 @@ def _number(options: Mapping[str, Any], name: str, default: int | None, *, least
     except ValueError:
         value = None
     if value is None or (least is not None and value < least):
-        allowed = "a whole number" if least is None else f"a whole number of {least} or more"
+        allowed = "an integer" if least is None else f"an integer of {least} or more"
         raise ConfigError(f"{name} is {given!r}; use {allowed}.")
     return value
 

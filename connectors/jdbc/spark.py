@@ -121,7 +121,7 @@ class SparkRelation:
         if self.dialect.hashed is None:
             raise ConfigError(
                 f"{said}, and how this database hashes such a value is not known; give hashexpression, SQL that"
-                " computes a whole number, such as the name of a whole-number column."
+                " computes an integer, such as the name of an integer column."
             )
         return hash_cuts(self.dialect.hashed.format(value), count, self.dialect.remainder, whole=True)
 

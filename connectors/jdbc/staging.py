@@ -37,7 +37,7 @@ class StagingTables(Protocol):
 
     @property
     def ordinal_type(self) -> str:
-        """The type of a whole number of 64 bits."""
+        """The type of an integer of 64 bits."""
 
     @property
     def text_type(self) -> str:

@@ -120,7 +120,7 @@ def _mode(options: Mapping[str, Any]) -> Mode:
 def _number(options: Mapping[str, Any], option: str, default: int) -> int:
     given = str(options.get(option) or default).strip()
     if not given.isdecimal() or int(given) < 1:
-        raise ConfigError(f"{option} is {given!r}; use a whole number of 1 or more.")
+        raise ConfigError(f"{option} is {given!r}; use an integer of 1 or more.")
     return int(given)
 
 

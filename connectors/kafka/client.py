@@ -113,7 +113,7 @@ def _iam_token() -> Callable[[str], tuple[str, float]]:
     except ImportError as missing:
         raise ConfigError(
             "sasl.mechanism AWS_MSK_IAM needs the package aws-msk-iam-sasl-signer-python, which is not installed;"
-            " install it beside gluepot.",
+            " install it next to gluepot.",
         ) from missing
     import os  # noqa: PLC0415
 

@@ -87,9 +87,7 @@ class KinesisClient:
         try:
             plain = orjson.loads(answer.data) if answer.data else {}
         except orjson.JSONDecodeError as garbled:
-            raise TransientError(
-                f"{self.where} answered {operation} with something else than JSON (HTTP {answer.status})."
-            ) from garbled
+            raise TransientError(f"{self.where} returned no JSON for {operation} (HTTP {answer.status}).") from garbled
         if answer.status == 200:
             return cast("dict[str, Any]", plain)
         code = str(plain.get("__type", "")).rpartition("#")[2]
@@ -122,7 +120,7 @@ class KinesisClient:
         try:
             return self._pool.request("POST", self._endpoint + "/", body=body, headers=signed, **how)
         except urllib3.exceptions.HTTPError as away:
-            raise TransientError(f"{self.where} did not answer {operation} ({away}); is it reachable?") from away
+            raise TransientError(f"{self.where} did not answer {operation} ({away}); check the network.") from away
 
     def _signed(self, headers: dict[str, str], body: bytes) -> dict[str, str]:
         request = AWSRequest("POST", self._endpoint + "/", headers, body)
@@ -156,11 +154,11 @@ class EventStream:
                 message = read_message(self._answer.read)
             except GarbledMessage as garbled:
                 raise TransientError(
-                    f"{self._where} sent an event that cannot be read ({garbled}); the shard is subscribed to again."
+                    f"{self._where} sent an unreadable event ({garbled}); Gluepot subscribes to the shard again."
                 ) from garbled
             except (urllib3.exceptions.HTTPError, OSError, ValueError) as away:
                 raise TransientError(
-                    f"{self._where} sends no more events ({away}); the shard is subscribed to again."
+                    f"{self._where} stopped sending events ({away}); Gluepot subscribes to the shard again."
                 ) from away
             if message is None:
                 return None
@@ -185,7 +183,7 @@ class EventStream:
             return orjson.loads(payload)
         except orjson.JSONDecodeError as garbled:
             raise TransientError(
-                f"{self._where} sent an event that is not JSON; the shard is subscribed to again."
+                f"{self._where} sent an event that is not JSON; Gluepot subscribes to the shard again."
             ) from garbled
 
 

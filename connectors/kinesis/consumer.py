@@ -58,8 +58,8 @@ def active_consumer(
             pause_secs = _pause_secs(settings, failures, chance)
         if clock.monotonic() > deadline:
             raise TransientError(
-                f"Consumer {arn or fan_out.name} of {client.where} is {status or 'not registered'} and not {ACTIVE}"
-                f" after {settings.retry_deadline_secs:.0f} s; the query tries again."
+                f"Consumer {arn or fan_out.name} of {client.where} is {status or 'not registered'} instead of {ACTIVE}"
+                f" after {settings.retry_deadline_secs:.0f} s; the query retries."
             )
         clock.sleep(pause_secs)
 
@@ -79,7 +79,7 @@ def consumer_status(client: KinesisClient, fan_out: FanOut, stream_arn: str) -> 
             return "", ""
         raise ConfigError(
             f"{client.where} has no consumer {fan_out.arn} ({gone}); register one with RegisterStreamConsumer and set"
-            " fanoutConsumerARN to its ARN, or set fanoutConsumerName to have it registered."
+            " fanoutConsumerARN to its ARN, or set fanoutConsumerName to let Gluepot register one."
         ) from gone
     plain = answer["ConsumerDescription"]
     return str(plain["ConsumerARN"]), str(plain["ConsumerStatus"])

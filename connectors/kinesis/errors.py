@@ -38,5 +38,5 @@ def from_service(operation: str, where: str, status: int, code: str, message: st
         return ConfigError(f"{where} refused {operation} ({said}); check credentials, role and region.")
     # The next call renews an expired token; a resource in use is free a moment later.
     if status >= AWAY_STATUS or code.startswith(("ExpiredToken", "RequestExpired", "ResourceInUse")):
-        return TransientError(f"{where} could not do {operation} for now ({said}).")
+        return TransientError(f"{where} temporarily refused {operation} ({said}).")
     return Refused(f"{where} does not accept {operation} ({said}).")

@@ -279,7 +279,9 @@ class ReadAhead:
         except OSError as error:
             one.cursor.close()
             one.cursor = self._cursor(one.name, before)
-            failed = TransientError(f"The spool of Kinesis records cannot be written ({error}); is the disk full?")
+            failed = TransientError(
+                f"The spool of Kinesis records cannot be written ({error}); check the free disk space."
+            )
         with self._changed:
             one.busy = False
             if failed is not None and not self._stopped:
@@ -352,8 +354,8 @@ class ReadAhead:
             case NoSuchStream() if self._consumer:
                 self._fail(
                     TransientError(
-                        f"Kinesis no longer has consumer {self._consumer}, or its stream ({failed}); the query starts"
-                        " again and looks for both."
+                        f"Kinesis no longer has consumer {self._consumer}, or its stream ({failed}); the query restarts"
+                        " and checks both."
                     )
                 )
             case NoSuchStream():

@@ -231,7 +231,7 @@ def stream_address(given: ScriptOptions) -> StreamAddress:
             raise ConfigError(f"streamARN is {arn!r} and streamName is {name!r}; give one of them.")
         name, region = found["name"], found["region"] or region
     if not name:
-        raise ConfigError("No Kinesis stream is named; give streamARN, or streamName with endpointUrl.")
+        raise ConfigError("No Kinesis stream is given; set streamARN, or streamName with endpointUrl.")
     endpoint = given.text("endpointUrl")
     if endpoint and not re.match(r"https?://.", endpoint):
         raise ConfigError(f"endpointUrl is {endpoint!r}; use a URL such as https://kinesis.us-east-1.amazonaws.com.")
@@ -269,8 +269,8 @@ def _fan_out(given: ScriptOptions, stream: str) -> FanOut | None:
             )
         if found["stream"] != stream:
             raise ConfigError(
-                f"fanoutConsumerARN is a consumer of stream {found['stream']}, and the script reads {stream}; register"
-                " a consumer with this stream."
+                f"fanoutConsumerARN is a consumer of stream {found['stream']}, but the script reads {stream}; register"
+                " a consumer of this stream."
             )
     if not arn and not name:
         return None
@@ -317,7 +317,7 @@ def _flag(given: ScriptOptions, name: str) -> bool:
 def _per_read(given: ScriptOptions) -> int:
     wanted = _count(given, "maxRecordPerRead") or MAX_RECORDS_PER_READ
     if wanted > MAX_RECORDS_PER_READ:
-        raise ConfigError(f"maxRecordPerRead is {wanted}; Kinesis gives {MAX_RECORDS_PER_READ} at most.")
+        raise ConfigError(f"maxRecordPerRead is {wanted}; the maximum of Kinesis is {MAX_RECORDS_PER_READ}.")
     return wanted
 
 

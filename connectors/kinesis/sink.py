@@ -96,7 +96,7 @@ def put_all(client: KinesisClient, puts: Sequence[Put], clock: Clock, chance: Ca
                     waiting = again
             if not waiting:
                 return
-            reason = TransientError(f"{client.where} did not take {len(waiting)} of {len(entries)} records yet.")
+            reason = TransientError(f"{client.where} has not accepted {len(waiting)} of {len(entries)} records yet.")
         failures += 1
         EVENTS.add(THROTTLED_WRITES, len(waiting))
         if clock.monotonic() > deadline:
@@ -120,5 +120,5 @@ def kinesis_sink(options: Mapping[str, Any]) -> KinesisSink:
 
 def _put(record: Outgoing) -> Put:
     if record.value is None:
-        raise PermanentError("A row has no value, and Kinesis takes no record without one; filter such rows out.")
+        raise PermanentError("A row has no value, and Kinesis does not accept empty records; filter out such rows.")
     return Put(record.key.decode() if record.key else uuid4().hex, record.value)

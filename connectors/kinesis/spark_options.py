@@ -68,7 +68,7 @@ def _fan_out(consumer_type: object, consumer_name: object) -> dict[str, Any]:
             return {"fanoutConsumerName": str(consumer_name).strip()}
         case "subscribetoshard":
             raise ConfigError(
-                "consumerType is SubscribeToShard, and consumerName is not given; name the consumer that reads the"
+                "consumerType is SubscribeToShard, but consumerName is not set; set it to the name of a consumer of the"
                 " stream."
             )
     raise ConfigError(f"consumerType is {str(consumer_type)!r}; use GetRecords or SubscribeToShard.")

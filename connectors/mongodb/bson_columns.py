@@ -83,7 +83,7 @@ def _elements(name: str, column: pa.Array) -> pa.Array | None:
 
 
 def _whole(header: bytes, column: pa.Array) -> pa.Array:
-    """Return whole numbers in 32 bits where they fit, and otherwise in 64, as pymongo encodes them."""
+    """Return integers in 32 bits where they fit, and otherwise in 64, as pymongo encodes them."""
     numbers = _values(column, pa.int64()).astype("<i8")
     small = numbers.astype("<i4")
     short = _joined(_INT32 + header, _bytes(small, column))

@@ -132,7 +132,7 @@ def _encoded(made: Mapping[str, Any]) -> bytes:
     try:
         return bson.encode(made, codec_options=WRITING)
     except OverflowError as error:
-        raise NoDocument(BAD_VALUE, "a whole number of it does not fit into 64 bits") from error
+        raise NoDocument(BAD_VALUE, "an integer of it does not fit into 64 bits") from error
     except DecimalException as error:
         raise NoDocument(BAD_VALUE, "a decimal of it has more than 34 digits, or is beyond Decimal128") from error
     except (BSONError, UnicodeEncodeError) as error:

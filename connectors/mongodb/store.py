@@ -62,7 +62,7 @@ class MongodbStore:
         concern = self._concern()
         if concern.get("w") == 0:
             raise ConfigError(
-                "connection.uri has w=0, by which MongoDB acknowledges nothing, so rows could be lost; leave it out."
+                "connection.uri has w=0, by which MongoDB acknowledges nothing, so rows could be lost; omit it."
             )
         with explained(address.where):
             database_of(address).list_collection_names(filter={"name": address.collection})
@@ -186,7 +186,7 @@ def sorted_out(
     """Return what an answer to an unordered update leaves to do.
 
     Two upserts of one `_id` at the same time can fail with a duplicate key although the second would have found the
-    document of the first. So what fails by a duplicate key is tried once more.
+    document of the first. So what fails by a duplicate key is tried again.
 
     Args:
         part: the statements that were sent.

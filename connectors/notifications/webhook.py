@@ -121,5 +121,5 @@ def _headers(text: str) -> tuple[tuple[str, str], ...]:
     except ValueError:
         plain = None
     if not isinstance(plain, dict):
-        raise ConfigError("headers is no JSON object; use a dict of names and values, such as {'X-Team': 'data'}.")
+        raise ConfigError("headers is not a JSON object; use a dict of names and values, such as {'X-Team': 'data'}.")
     return tuple((str(name), str(value)) for name, value in plain.items())

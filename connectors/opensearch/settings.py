@@ -243,7 +243,7 @@ def _query(given: ScriptOptions) -> str:
         query = plain.get("query", plain)
     except (ValueError, AttributeError) as wrong:
         raise ConfigError(
-            f"opensearch.query is {text[:40]!r}, which is no JSON object; write ?q=text or JSON."
+            f"opensearch.query is {text[:40]!r}, which is not a JSON object; write ?q=text or JSON."
         ) from wrong
     return json.dumps(query)
 

@@ -75,8 +75,8 @@ def malformed_error(error: ErrorRecord) -> PermanentError:
     place = f"{at.stream}{partition}" if at.stream else "a DataFrame"
     position = f", position {at.position}" if at.position else ""
     return PermanentError(
-        f"{place}{position}: this record cannot be read as a row: {error.message.removesuffix('.')}. The job ends"
-        " because of --on-malformed or onMalformed; use keep to store such records and to go on."
+        f"{place}{position}: this record is malformed: {error.message.removesuffix('.')}. The job fails"
+        " because of --on-malformed or onMalformed; use keep to store such records and continue."
     )
 
 

@@ -44,7 +44,7 @@ def arguments_of_run(asked: Sequence[str], given: Sequence[str], folder: Path) -
     """
     there = {token[2:].partition("=")[0] for token in given if token.startswith("--")}
     if "TempDir" in there:
-        raise ConfigError("--TempDir is given, but each run of the script needs one of its own; leave it out.")
+        raise ConfigError("--TempDir is given, but each run of the script needs one of its own; omit it.")
     added = [] if "JOB_NAME" in there else ["--JOB_NAME", "bench"]
     added += ["--TempDir", str(folder / "temp")]
     for name in asked:

@@ -86,11 +86,13 @@ def _report(settings: FileReadSettings, made: Plan, stats: ListingStats) -> None
     for path in () if stats.not_descended else stats.without_files:
         hint = "check the path"
         if left_out := stats.hidden + stats.excluded:
-            hint = f"{left_out} files are left out by exclusions, storage classes, or names that begin with _ or ."
+            hint = (
+                f"{left_out} files were skipped because of exclusions, storage classes, or names that begin with _ or ."
+            )
         log.warning("no_files_found", path=path, hint=hint)
     if stats.not_descended:
         folders = stats.not_descended
-        log.warning("folders_not_read", first=folders, paths=settings.listing.paths, hint="say recurse to read them")
+        log.warning("folders_not_read", first=folders, paths=settings.listing.paths, hint="set recurse to read them")
 
 
 def _write_listing(temp_dir: str, run: JobRun, ctx: str, made: Plan) -> None:

@@ -159,7 +159,9 @@ class Bookmarks:
                 log.warning("bookmark_not_moved", job=self.run.job.name, ctx=name, hint=hint)
         for name in READINGS.unused(self.scope):
             if name in self._changes:
-                hint = "the script used no record of this source, and its bookmark moves past them"
+                hint = (
+                    "the script did not use this source, but its bookmark advances; use its records or remove the read"
+                )
                 log.warning("source_not_used", job=self.run.job.name, ctx=name, hint=hint)
 
     def abandon(self, reason: str) -> None:

@@ -85,7 +85,7 @@ def shown(pointers: Iterable[Pointer], linked: Mapping[tuple[str, str], Linked])
     """Return the row that each entry follows, by database and name.
 
     Of rows with the same name in several catalogs it is the one that the entry follows already, else that of
-    `glue_catalog`, else that of the first catalog by name. An entry that is no table of Iceberg follows none.
+    `glue_catalog`, else that of the first catalog by name. An entry that is not a table of Iceberg follows none.
 
     Args:
         pointers: rows of Iceberg's catalog.

@@ -137,7 +137,7 @@ def claim(connection: Connection, table: Table) -> dict[str, str]:
 
     Args:
         connection: in the transaction that adds the entry.
-        table: an entry; one that is no table of Iceberg has no row.
+        table: an entry; one that is not a table of Iceberg has no row.
 
     Raises:
         ConfigError: its parameters have no URL of a metadata file.

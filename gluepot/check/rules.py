@@ -103,7 +103,7 @@ def _repeated_writes(script: Script) -> Iterator[Finding]:
         return
     for line in script.row_writes:
         message = (
-            "Spark writes here once more when the batch is retried; use write_dynamic_frame, a MERGE, or a path with "
+            "Spark writes here again when the batch is retried; use write_dynamic_frame, a MERGE, or a path with "
             "the batch's number"
         )
         yield _warning(line, "retry-repeats-write", message)

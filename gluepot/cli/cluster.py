@@ -21,7 +21,7 @@ def cluster_options(bootstrap: str | None, connection: str | None) -> Mapping[st
     """
     if bootstrap and connection:
         raise ConfigError(
-            f"--bootstrap {bootstrap} and --connection {connection} both name a cluster; leave one of them out."
+            f"--bootstrap {bootstrap} and --connection {connection} both name a cluster; remove one of them."
         )
     if connection:
         return {"connectionName": connection}

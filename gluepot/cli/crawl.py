@@ -90,9 +90,9 @@ def crawl_(
     if not paths:
         raise ConfigError("crawl needs a folder or a file, such as /data/lake or s3://bucket/folder.")
     if dead_letter_queue and not event_queue:
-        raise ConfigError("--dead-letter-queue needs --event-queue; give both, or leave it out.")
+        raise ConfigError("--dead-letter-queue needs --event-queue; give both, or omit it.")
     if event_queue and new_folders_only:
-        raise ConfigError("--event-queue and --new-folders-only cannot be combined; leave one of them out.")
+        raise ConfigError("--event-queue and --new-folders-only cannot be combined; remove one of them.")
     given: dict[str, Any] = {
         "Name": name,
         "DatabaseName": database,
@@ -280,5 +280,5 @@ def _classifier(path: Path) -> Custom:
     except ValueError as error:
         raise ConfigError(f"The classifier {path} is no JSON ({error}); correct it.") from error
     if not isinstance(given, dict):
-        raise ConfigError(f"The classifier {path} is no JSON object; write it as CreateClassifier takes it.")
+        raise ConfigError(f"The classifier {path} is not a JSON object; write it as CreateClassifier takes it.")
     return read_classifier(given)

@@ -85,18 +85,18 @@ def replay(
 ) -> None:
     """Send dead letters back to their topics, with their original bytes and the header gluepot-replayed-from.
 
-    Each letter is sent once, however often this is called, because a ledger beside the dead letters records what was
-    sent. If a replay dies, the next one continues, and sends again at most the 100 letters that were being sent. Do not
-    run two replays to one topic at the same time.
+    Each dead letter is sent once, even if you repeat the command, because a ledger next to the dead letters records the
+    sent ones. If a replay crashes, the next one continues, and may send up to 100 dead letters twice. Do not run two
+    replays to one topic at the same time.
 
     Args:
         path: a table, a checkpoint, or a folder of rejected records.
-        topic: the topic to send all of them to, instead of the one from which each of them came.
+        topic: the topic for all dead letters, instead of their original topics.
         bootstrap: host:port of the brokers.
         connection: a connection of the connections file, with its security settings, instead of --bootstrap.
         connections: the connections file, if it is not in one of the usual places.
-        reason: only letters with this reason.
-        batch: only letters of this batch.
+        reason: only dead letters with this reason.
+        batch: only dead letters of this batch.
         rejects: see above.
         output: text for people; json for one object.
     """
@@ -116,7 +116,7 @@ def replay(
         done = replay_letters(letters, ledger, sender, target)
         sent, skipped = sent + done.sent, skipped + done.skipped
         if output == "text":
-            print(f"{done.sent:,} dead letters sent to {target}; {done.skipped:,} were there already.")
+            print(f"{done.sent:,} dead letters sent to {target}; {done.skipped:,} were already sent.")
     if output == "json":
         print(json.dumps({"topic": topic, "sent": sent, "skipped": skipped}))
 
@@ -130,7 +130,7 @@ def purge(
     Args:
         path: a table or a checkpoint.
         batch: only those of this batch.
-        yes: do not ask.
+        yes: do not ask for confirmation.
         rejects: see above.
         output: text for people; json for one object.
     """
@@ -149,14 +149,14 @@ def _folder(path: str, rejects: str | None) -> LetterFolder:
     folder = open_folder(path, rejects)
     for root, records in folder.elsewhere.items():
         print(
-            f"note: {records:,} more rejected records of these batches lie in {root}, because their rows came through"
-            f" a DataFrame; give that folder as PATH",
+            f"note: {records:,} more rejected records of these batches are in {root}, because their rows came through"
+            f" a DataFrame; pass that folder as PATH",
             file=sys.stderr,
         )
     if not folder.has_manifests and not all(file.is_counted for file in folder.files):
         print(
-            "note: there are no manifests here, so these may include files that a crash left over; to see only"
-            " published records, give the table as PATH and this folder as --rejects",
+            "note: this folder has no manifests, so the list may include files that a crash left; to see only"
+            " published records, pass the table as PATH and this folder as --rejects",
             file=sys.stderr,
         )
     return folder

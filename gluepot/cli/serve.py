@@ -51,25 +51,25 @@ def serve(
     dev: bool = False,
     demo: bool = False,
 ) -> None:
-    """Serve until Ctrl-C or a signal. Runs go on without the service; the next one finds them again.
+    """Serve until Ctrl-C or a signal. Runs continue without the service; the next service finds them again.
 
     Args:
         host: address to listen on. Requests must be signed, but they are not encrypted.
-        port: 0 takes a free one.
+        port: 0 selects a free one.
         region: region in the names of resources.
-        max_runs: how many runs may be active at a time; others wait. Without it there is no limit.
-        keep_days: for how long runs and their logs are kept after their end.
+        max_runs: how many runs may be active at a time; others wait. Unlimited by default.
+        keep_days: how many days runs and their logs are kept after their end.
         launcher: process runs jobs on this machine. spark-submit runs their drivers here, in client mode, and a cluster
             gives them executors, as many and as large as the workers of the job.
         master: of that cluster, as spark-submit takes it: spark://host:port, yarn, k8s://...
-        event_queue: ARN of a queue of SQS whose messages are events for rules; may be repeated. Credentials and server
-            come from the environment, as AWS's tools take them.
-        topic: ARN of an SNS topic and a URL, as ARN=URL; may be repeated. The URL gets what rules and alarms send to
-            the topic, in SNS's envelope. Topics that are not named are called in SNS.
-        strict_account: refuse calls that name another account, catalog or region, as AWS does. Without it, they are
-            answered as if they named the service's own, with one warning for each name.
-        dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
-        demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
+        event_queue: ARN of an SQS queue whose messages are events for rules; may be repeated. Credentials and endpoint
+            come from the environment, as for AWS's tools.
+        topic: ARN of an SNS topic and a URL, as ARN=URL; may be repeated. The URL gets the messages that rules and
+            alarms send to the topic, in SNS's envelope. Messages to other topics are sent to SNS.
+        strict_account: refuse calls that name another account, catalog or region, as AWS does. Without it,
+            the service ignores these ids and logs one warning for each name.
+        dev: include an S3 server with the bucket `gluepot` in memory; runs end when the service stops.
+        demo: like --dev, in a new folder below .gluepot/demo-service, with a running workflow and stream.
     """
     options = ServeOptions(
         host,
@@ -104,10 +104,10 @@ def serve(
 
 @app.command
 def env(*, read_only: bool = False) -> None:
-    """Print the lines with which AWS clients of a shell talk to the running service: eval "$(gluepot serve env)".
+    """Print the environment variables that let AWS clients call the running service: eval "$(gluepot serve env)".
 
     Args:
-        read_only: with a key that may call only operations that read, for people who must not start jobs or reset
+        read_only: print a key that can only call reading operations, for people who must not start jobs or reset
             bookmarks.
     """
     for name, value in shell_environment(os.environ, reads_only=read_only).items():
@@ -116,7 +116,7 @@ def env(*, read_only: bool = False) -> None:
 
 @app.command
 def backup(folder: Path) -> None:
-    """Copy the databases and keys of the service into a new folder, while it runs or not; logs are not copied.
+    """Copy the databases and keys of the service into a new folder, even while it runs; logs are not copied.
 
     Args:
         folder: must not exist, or be empty.
@@ -132,10 +132,10 @@ def backup(folder: Path) -> None:
 
 @app.command
 def restore(folder: Path) -> None:
-    """Put the databases and keys of a backup in their places, while no service runs; what is there is kept beside them.
+    """Restore the databases and keys of a backup while no service runs; the replaced files are kept next to them.
 
     Args:
-        folder: that `gluepot serve backup` made.
+        folder: a folder that `gluepot serve backup` created.
     """
     from gluepot.service import backup  # noqa: PLC0415
 

@@ -100,7 +100,7 @@ def up(
         ("bucket", bucket, "s3"),
     ):
         if given and server != owner:
-            raise ConfigError(f"--{option} is for {owner}, not for {server}; leave it out, or `gluepot up {owner}`.")
+            raise ConfigError(f"--{option} is for {owner}, not for {server}; omit it, or `gluepot up {owner}`.")
     topics, streams = dict.fromkeys(topic, partitions), dict.fromkeys(stream, shards)
     state, lines = _up(Wanted(server, port, logs, topics, streams, bucket))
     print(json.dumps(_plain(state)) if output == "json" else "\n".join(lines))

@@ -165,7 +165,7 @@ def consume(
         output: text for the values; json for an object a line, with partition, offset, timestamp, key, value, headers.
     """
     if latest and since:
-        raise ConfigError(f"--latest and --since {since} both say where to begin; leave one of them out.")
+        raise ConfigError(f"--latest and --since {since} both say where to begin; remove one of them.")
     if latest and not follow:
         raise ConfigError("--latest leaves nothing to print without --follow; add it.")
     if since:

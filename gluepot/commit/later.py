@@ -43,7 +43,7 @@ class Background:
         """Do again what has failed meanwhile, and wait for nothing else.
 
         Raises:
-            EtlError: it fails again; the next call tries once more.
+            EtlError: it fails again; the next call tries again.
         """
         with self._changing:
             done = [one for one in self._waiting if one[1].done()]

@@ -285,7 +285,7 @@ def _executor_cores(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isdecimal() and int(text) > 0):
-        raise ConfigError(f"--executor-cores is {text!r}; write a whole number above 0")
+        raise ConfigError(f"--executor-cores is {text!r}; write an integer above 0")
     return int(text)
 
 

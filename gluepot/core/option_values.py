@@ -39,10 +39,10 @@ def flag(options: Mapping[str, Any], name: str, *, default: bool = False) -> boo
 
 
 def number(options: Mapping[str, Any], name: str, *, least: int = 1) -> int | None:
-    """Return a whole number; None where the option is absent or empty.
+    """Return an integer; None where the option is absent or empty.
 
     Raises:
-        ConfigError: no whole number, or below the least allowed.
+        ConfigError: no integer, or below the least allowed.
     """
     given = options.get(name)
     if given is None or given == "":
@@ -52,7 +52,7 @@ def number(options: Mapping[str, Any], name: str, *, least: int = 1) -> int | No
     except ValueError:
         value = least - 1
     if value < least:
-        raise ConfigError(f"{name} is {given!r}; use a whole number of {least} or more")
+        raise ConfigError(f"{name} is {given!r}; use an integer of {least} or more")
     return value
 
 

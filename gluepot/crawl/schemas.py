@@ -83,7 +83,7 @@ def hive_type(field: pa.Field) -> str:
 
 
 def narrowed(batch: pa.RecordBatch) -> pa.Schema:
-    """Return a schema in which whole numbers that all fit are of 32 bits, as Glue names them in JSON."""
+    """Return a schema in which integers that all fit are of 32 bits, as Glue names them in JSON."""
     return pa.schema(
         [_narrow(field, column) for field, column in zip(batch.schema, batch.columns, strict=True)],
     )

@@ -323,7 +323,7 @@ def _dynamodb_target(given: Mapping[str, Any]) -> DynamodbTarget:
     if not table:
         raise ConfigError("A target of DynamoDBTargets has no Path; give the name of a table.")
     if rate is not None and not _LEAST_RATE <= rate <= _MOST_RATE:
-        raise ConfigError(f"scanRate is {rate}; use a number from {_LEAST_RATE} to {_MOST_RATE}, or leave it out.")
+        raise ConfigError(f"scanRate is {rate}; use a number from {_LEAST_RATE} to {_MOST_RATE}, or omit it.")
     scans_all = given.get("scanAll")
     return DynamodbTarget(table, scans_all is None or bool(scans_all), _USUAL_RATE if rate is None else float(rate))
 
@@ -391,7 +391,7 @@ def _configuration(text: object) -> dict[str, Any]:
     if not isinstance(given, dict) or any(
         not isinstance(one, dict) for one in (_of(given, "CrawlerOutput"), _of(given, "Grouping"))
     ):
-        raise ConfigError('Configuration is no object such as {"Version": 1.0, "Grouping": {...}}; correct it.')
+        raise ConfigError('Configuration is not an object such as {"Version": 1.0, "Grouping": {...}}; correct it.')
     if given and given.get("Version") != 1:
         raise ConfigError(f"Configuration has the Version {given.get('Version')!r}; use 1.0.")
     tables, partitions = _of(_of(given, "CrawlerOutput"), "Tables"), _of(_of(given, "CrawlerOutput"), "Partitions")
@@ -414,7 +414,7 @@ def _of(given: Mapping[str, Any], member: str) -> Mapping[str, Any]:
 def _is(given: Mapping[str, Any], member: str, only: str) -> bool:
     value = given.get(member)
     if value not in {None, only}:
-        raise ConfigError(f"{member} in Configuration is {value!r}; use {only!r}, or leave it out.")
+        raise ConfigError(f"{member} in Configuration is {value!r}; use {only!r}, or omit it.")
     return value == only
 
 
@@ -425,7 +425,7 @@ def _number(given: Mapping[str, Any], member: str) -> int | None:
     try:
         number = int(value)
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{member} in Configuration is {value!r}; use a whole number from 1 on.") from error
+        raise ConfigError(f"{member} in Configuration is {value!r}; use an integer from 1 on.") from error
     if number < 1:
-        raise ConfigError(f"{member} in Configuration is {number}; use a whole number from 1 on.")
+        raise ConfigError(f"{member} in Configuration is {number}; use an integer from 1 on.")
     return number

@@ -44,7 +44,7 @@ def job_arguments(table: str, conf: Sequence[str], keep_days: float, orphan_days
     if kind == "iceberg":
         if len(table.split(".")) < _NAMES_AND_TABLE or not table.replace(".", "").replace("_", "").isalnum():
             raise ConfigError(
-                f"{table!r} is no table; give catalog.database.table of Iceberg, or the folder of a Delta table."
+                f"{table!r} is not a table; give catalog.database.table of Iceberg, or the folder of a Delta table."
             )
         defaults = list(_catalog(table.partition(".")[0], conf))
     given = {

@@ -104,13 +104,15 @@ def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
         ]
         if rejects is None and any(not file.path.startswith(f"{REJECTS}/") for file in files):
             raise ConfigError(
-                f"the rejected records of {path} lie in the job's rejectsPath; name that folder with --rejects"
+                f"the rejected records of {path} are in the job's rejectsPath; pass that folder with --rejects"
             )
         elsewhere = rejects_elsewhere(published) or _beside_dead_letters(home)
         return LetterFolder(home, storage, files, has_manifests=True, elsewhere=elsewhere)
     found = [key for key in storage.list("") if key.endswith(SUFFIX)]
     if tables := {table for key in found if (table := key.partition(f"/{REJECTS}/")[0]) != key}:
-        raise ConfigError(f"{path} holds tables and is none itself; give one of them: {', '.join(sorted(tables)[:5])}.")
+        raise ConfigError(
+            f"{path} contains tables and is not a table; give one of them: {', '.join(sorted(tables)[:5])}."
+        )
     if not found and rejects is None and not any(key.startswith(_CHECKPOINT) for key in storage.list("")):
         raise ConfigError(
             f"{path} is neither a table nor a checkpoint, and has no rejected records; give the folder of one of them."

@@ -96,4 +96,4 @@ def _batches(folder: LetterFolder, file: LetterFile) -> Iterator[pa.RecordBatch]
     except FileNotFoundError as gone:
         raise CheckpointError(f"{where} is gone although a manifest names it; restore it, or purge") from gone
     except pa.ArrowException as odd:
-        raise CheckpointError(f"{where} is no file of dead letters ({odd}); restore or remove it") from odd
+        raise CheckpointError(f"{where} is not a file of dead letters ({odd}); restore or remove it") from odd

@@ -95,7 +95,7 @@ def run_demo(seconds: int, rate: int | None, *, live: bool, source: str = "kafka
     """
     rate = RATES[source] if rate is None else rate
     if seconds < 1 or rate < 1:
-        raise ConfigError(f"seconds is {seconds} and rate is {rate}; use whole numbers above 0.")
+        raise ConfigError(f"seconds is {seconds} and rate is {rate}; use integers above 0.")
     if find_spec("duckdb") is None:
         raise ConfigError("The demo checks its table with DuckDB, which is missing; run `pip install 'gluepot[demo]'`.")
     folder = Path(".gluepot/demo", datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()

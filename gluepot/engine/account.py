@@ -135,7 +135,7 @@ class Account:
         if self.writes.arrived:
             yield f"Writes: {_of_writes(self.writes)}."
         for table in self.by_spark:
-            yield f"{table}: Spark has appended rows, which are not counted here; the table's snapshots have them."
+            yield f"{table}: Spark appended rows that are not counted here; the table's snapshots have their number."
 
     def to_plain(self) -> dict[str, Any]:
         """Return the account as values that JSON has."""

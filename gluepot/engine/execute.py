@@ -193,7 +193,7 @@ def _count_earlier(pipeline: Pipeline, record: CommitRecord) -> None:
 def warn_untyped(nulls_by_field: Mapping[str, int]) -> None:
     """Warn of values that became null because nothing says their type; log nothing if there are none."""
     if nulls_by_field:
-        hint = "no record, and no earlier write, gives them a type; declare one, for example with ApplyMapping"
+        hint = "no record and no earlier write has a type for them; declare one, for example with ApplyMapping"
         log.warning("values_without_type", nulls_by_field=dict(nulls_by_field), hint=hint)
 
 

@@ -157,7 +157,10 @@ def merge(spark: SparkSession, source: Side, staging: Side) -> Pipeline:
 
 def _matched(spark: SparkSession, left: Side, right: Side) -> tuple[tuple[DataFrame, DataFrame], Column]:
     if len(left.keys) != len(right.keys) or not left.keys:
-        raise ConfigError(f"keys {list(left.keys)} and {list(right.keys)} are no pairs; name as many on both sides.")
+        raise ConfigError(
+            f"The join has the left keys {list(left.keys)} and the right keys {list(right.keys)}; give the same number"
+            " of keys on both sides."
+        )
     schemas = storable(left.schema), storable(right.schema)
     # Number the columns: Spark ignores case in names, and cannot distinguish the two sides of a self-join by names.
     first, second = (

@@ -20,17 +20,17 @@ _REMEDIES = {
     "malformed_csv": "check separator, quoteChar and multiLine in format_options",
     "malformed_json": "check the format, and jsonPath and multiLine in format_options",
 }
-_OTHER_REMEDY = "check the format of the records; `gluepot dlq list` counts those that were kept"
+_OTHER_REMEDY = "check the format of the records; `gluepot dlq list` counts the rejected records by reason"
 _OF_STREAMS = "check the classification and the schema of the stream"
 _SEPARATORS = ";\t|,"
 _SENTENCES = {
-    "field_not_found": "No record has the field {of!r}, which the script asks for",
-    "field_without_values": "The field {of!r}, which the script asks for, is null in all {records:,} records",
+    "field_not_found": "No record has the field {of!r}, which the script uses",
+    "field_without_values": "The field {of!r}, which the script uses, is null in all {records:,} records",
     "all_rows_in_the_default_partition": "All {records:,} rows are in the default partition of {of!r}",
-    "header_not_understood": "The header gives the column {of!r}",
+    "header_not_understood": "The file header does not match the format; it gives the column {of!r}",
     "write_failed": "A write to {of} failed, and the script caught the error",
-    "no_records_found": "The files have text, but no record; {of} finds none",
-    "most_records_rejected": "{records:,} records, more than half, were rejected, most of them because of {of}",
+    "no_records_found": "The files have text, but {of} matches no record",
+    "most_records_rejected": "More than half of the records ({records:,}) were rejected, most of them because of {of}",
 }
 
 
@@ -115,7 +115,7 @@ def _garbled_names(names: Sequence[str]) -> Iterator[Suspicion]:
     if any(name.startswith('{"') for name in distinct):
         yield Suspicion("header_not_understood", distinct[0], "the files look like JSON; check the format")
     elif len(distinct) == 1 and (found := next((one for one in _SEPARATORS if one in distinct[0]), None)):
-        hint = f"check separator in format_options; the header has {found!r}"
+        hint = f"the header contains {found!r}; check separator in format_options"
         yield Suspicion("header_not_understood", distinct[0], hint)
 
 
@@ -132,7 +132,7 @@ def _default_partitions(
     for key in partition_keys if rows else ():
         if all(f"{key}={DEFAULT_PARTITION}/" in file.final for file in files):
             if key in names:
-                hint = "every row has null in this column"
+                hint = "this column is null in every row; check the partition keys"
             else:
                 hint = f"no row has this column.{did_you_mean(key, names)}"
             yield Suspicion("all_rows_in_the_default_partition", key, hint, rows)

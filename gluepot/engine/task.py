@@ -210,7 +210,7 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
         if _records(chunk) != len(raw.values):
             raise PermanentError(
                 f"{len(raw.values)} records of {raw.stream}-{raw.shard} became {_records(chunk)} rows and rejected"
-                " records, which is a fault of the decoder; please report it."
+                " records, which is a bug of the decoder; please report it."
             )
         if given.extras:
             chunk = with_columns(chunk, raw.positions, raw.beside(given.extras), given.distinct)

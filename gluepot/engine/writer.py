@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 _MOST_ERROR_CHARS = 500
+_CAUGHT = "the script caught the error, and its records are not read again; use --strict to fail instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,19 +273,19 @@ class TableWriter:
         self.rejects.count(self.totals)
         while self._failed:
             target, error = self._failed.popitem()
-            hint = f"the bookmark or checkpoint moves past its records ({error})"
+            hint = f"{error}; without --strict, the bookmark or checkpoint advances past its records"
             self._suspicions.append(Suspicion("write_failed", target, hint))
-            log.warning("write_failed", target=target, error=error, hint="the script caught the error and went on")
+            log.warning("write_failed", target=target, error=error, hint=_CAUGHT)
         for one in self._suspicions if is_strict else ():
             raise SuspiciousData(
-                f"{one.sentence}. The batch or run ends because of --strict, after its writes; without it, this is only"
-                " a warning."
+                f"{one.sentence}. The batch or run fails because of --strict, after its writes; without --strict, this"
+                " is a warning."
             )
 
     def judge_sources(self, scope: str) -> None:
         """Warn of files without records, and of fields without values in DataFrames, once for each source."""
         for source, option in READINGS.nothing_found(scope):
-            hint = f"check {option}; the files may also be empty lists"
+            hint = f"check {option}, unless the files contain only empty lists"
             self._warn_once(Suspicion("no_records_found", option, hint), f"source {source}", source=source)
         for frame in NOTES.take(scope):
             for one in missing_fields(frame.of_tasks, frame.names):
@@ -603,6 +604,6 @@ def _refuse_suspicious(
     """
     for one in suspicions(parts, _names(parts), settings.partition_keys, known_names):
         raise SuspiciousData(
-            f"{one.sentence}. Nothing was written to {settings.path}, because of --strict; without it, this is only"
-            " a warning."
+            f"{one.sentence}. Nothing was written to {settings.path} because of --strict; without --strict, this is a"
+            " warning."
         )

@@ -175,7 +175,7 @@ def _mask(name: str, action: Action, options: Mapping[str, Any]) -> tuple[str, s
             re.compile(pattern)
         except (re.error, TypeError) as wrong:
             raise ConfigError(
-                f"matchPattern of {name} is {pattern!r}, which is no regular expression: {wrong}."
+                f"matchPattern of {name} is {pattern!r}, which is not a regular expression: {wrong}."
             ) from wrong
     return str(options.get("redactChar") or REDACT_CHAR), pattern, left, right
 
@@ -183,7 +183,7 @@ def _mask(name: str, action: Action, options: Mapping[str, Any]) -> tuple[str, s
 def _number(name: str, key: str, given: Any) -> int:
     text = str(given if given is not None else 0).strip()
     if not text.isascii() or not text.isdigit():
-        raise ConfigError(f"{key} of {name} is {given!r}; give a whole number from 0 on.")
+        raise ConfigError(f"{key} of {name} is {given!r}; give an integer from 0 on.")
     return int(text)
 
 

@@ -25,7 +25,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 def hashes(keys: Sequence[pa.Array]) -> Hashes:
     """Return a number for each row that is equal for equal values, also of different types of numbers.
 
-    Most different values have different numbers. Whole numbers beyond 2**53 may share one, and so may texts of the same
+    Most different values have different numbers. Integers beyond 2**53 may share one, and so may texts of the same
     length that differ in few places.
     """
     found = np.zeros(len(keys[0]), np.uint64)

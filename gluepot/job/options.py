@@ -31,40 +31,39 @@ class RunOptions:
         master: Spark master: local[*], spark://host:port, k8s://...
         worker_type: on a cluster, executors get the cores and the memory of this worker type of AWS Glue, such as G.1X.
         number_of_workers: how many of them; one is the driver's, as on AWS Glue, and the others are executors.
-        until_caught_up: end when everything the source held at the start is committed.
-        max_batches: end after so many batches.
-        metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 takes a free one.
-        metrics_host: address of those pages; any but loopback needs a token.
-        metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
+        until_caught_up: end when all records that the source had at the start are committed.
+        max_batches: end after this many batches.
+        metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 selects a free one.
+        metrics_host: address of these pages; any address other than loopback needs a token.
+        metrics_token: the token that readers must send: file:/path or env:NAME. Probes without details need none.
         metrics_by_partition: show lag by partition, too.
-        cloudwatch_names: show AWS Glue's own metrics, too, as Prometheus' exporter for CloudWatch names them.
+        cloudwatch_names: also expose AWS Glue's metrics, with the names of Prometheus' exporter for CloudWatch.
         push_gateway: URL of a Prometheus push gateway that gets the metrics when the run ends, for short jobs.
-        lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
-        connections: the connections file, if it is none of the usual ones.
+        lease_secs: a driver without a heartbeat for this time may be replaced by another one on the same checkpoint.
+        connections: the connections file, if it is not in one of the usual places.
         transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
         jars_dir: a folder with the archives of --datalake-formats, as `gluepot jars fetch --jars-dir` fills it.
-        aws: use the Glue catalogs that the script names for Iceberg; without it a local one takes their place.
-        glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
-        on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
-            on become dead letters and the stream goes on.
-        on_malformed: how to treat records that cannot be read as rows: keep (store and count them), fail (end the job),
-            drop (only count them).
-        strict: fail if data looks like a mistake in the script, such as a mapped field without values, most records
-            rejected, or all rows in the default partition. A write to files is not published then.
-        after: begin when this job has committed something that the last run of this one has not seen; both have
-            bookmarks in one ledger. May be repeated.
-        after_secs: how long to wait for that.
-        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
-        stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
-            Without a value it takes an option of the script away. May be repeated.
-        batch_option: NAME=VALUE; wins over what the script gives forEachBatch, such as windowSize="10 seconds". May be
+        aws: use the Glue catalogs that the script names for Iceberg; without it, a local catalog replaces them.
+        glue_version: the Glue version whose behaviour the script gets: 3.0, 4.0, 5.0, 5.1 or 6.0.
+        on_batch_failure: what happens when all retries of a batch have failed: fail ends the job, quarantine makes
+            the failing records dead letters and continues the stream.
+        on_malformed: how to handle records that cannot be parsed into rows: keep (store and count them), fail (fail
+            the job), drop (only count them).
+        strict: fail if the data suggests a mistake in the script, such as a mapped field without values, most records
+            rejected, or all rows in the default partition. A failing write to files publishes nothing.
+        after: start when this other job has committed data that the last run has not seen; both jobs need bookmarks in
+            one ledger. May be repeated.
+        after_secs: how long to wait for the jobs of --after.
+        advice_log: append the advisor's input and advice after each batch to this file, for `gluepot advise`.
+        stream_option: NAME=VALUE; overrides an option of the script's streams, such as maxOffsetsPerTrigger=50000.
+            Without a value it removes the option. May be repeated.
+        batch_option: NAME=VALUE; overrides an option of forEachBatch, such as windowSize="10 seconds". May be
             repeated.
-        max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
-            Each is a Spark executor.
+        max_workers: maximum number of workers for the advice, and for the job with --enable-auto-scaling true after
+            `--`. Each worker is a Spark executor.
         advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
             cool_down_secs, ... May be repeated.
-        compact_every: after so many batches that wrote to a table, put few large files in the place of its many small
-            ones, as `gluepot table compact` does.
+        compact_every: compact a table after this many batches that wrote to it, as `gluepot table compact` does.
 
     Raises:
         ConfigError: a number is too small, a pair is not NAME=VALUE, or there is no such worker type.

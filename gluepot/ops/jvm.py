@@ -55,14 +55,14 @@ def java_heap(pids: Iterable[int], temporary: Path = TEMPORARY) -> JavaHeap | No
 
 
 def long_counters(data: bytes) -> Mapping[str, int]:
-    """Return the whole numbers of a counters file by name.
+    """Return the integers of a counters file by name.
 
     Raises:
         ValueError: the data is not a counters file.
         struct.error: the data is cut off.
     """
     if data[:4] != _MAGIC:
-        raise ValueError("This is no file of HotSpot's counters.")
+        raise ValueError("This is not a file of HotSpot's counters.")
     order = "<" if data[4] else ">"
     at, entries = struct.unpack_from(f"{order}ii", data, 24)
     found: dict[str, int] = {}

@@ -69,7 +69,7 @@ def records(
         number_field: name of a first field with the record's number, from 0, put into each payload; None for none.
 
     Raises:
-        ConfigError: a payload that is to be numbered is no JSON object.
+        ConfigError: a payload that is to be numbered is not a JSON object.
     """
     of_keys: Iterator[bytes | None] = repeat(None) if drawn_keys is None else cycle(drawn_keys)
     values = cycle(payloads) if number_field is None else _numbered(payloads, number_field)

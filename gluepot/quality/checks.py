@@ -495,7 +495,7 @@ def _data_type_error(rule: Rule) -> str | None:
     if not (date_format := _date_format(rule)):
         return None
     if wanted.upper() not in {"DATE", "TIMESTAMP"}:
-        return f"`with format` is for DATE and TIMESTAMP, not for {wanted}; leave it out."
+        return f"`with format` is for DATE and TIMESTAMP, not for {wanted}; omit it."
     try:
         date_pattern(date_format)
     except DatePatternError as error:

@@ -49,7 +49,7 @@ def chosen(rule: Rule, files: Sequence[CheckedFile]) -> list[CheckedFile]:
         if name == "recentFiles":
             number = tag.operands[0]
             if not isinstance(number, Number) or not number.text.isdigit() or number.text == "0":
-                raise RuleError(f"recentFiles is {number}; use a whole number from 1.")
+                raise RuleError(f"recentFiles is {number}; use an integer from 1.")
             found = found[-int(number.text) :]
         else:
             pattern = _text(tag)

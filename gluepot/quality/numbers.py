@@ -28,7 +28,7 @@ from gluepot.quality.dqdl.ruleset import (
 UNIT_SECS = {"minutes": 60, "hours": 3_600, "days": 86_400}
 UNIT_BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
-# Whole numbers from here on do not fit into 64 bits and become doubles.
+# Integers from here on do not fit into 64 bits and become doubles.
 _TOO_LARGE = 2**63
 
 Operand: TypeAlias = float | int | str | Keyword

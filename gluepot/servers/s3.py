@@ -40,7 +40,9 @@ def make_bucket(port: int, name: str) -> None:
         ConfigError: the name is none for a bucket.
     """
     if not _BUCKET.fullmatch(name):
-        raise ConfigError(f"{name!r} is no name for a bucket; use 3 to 63 lower-case letters, digits, dots and dashes.")
+        raise ConfigError(
+            f"{name!r} is not a valid bucket name; use 3 to 63 lower-case letters, digits, dots and dashes."
+        )
     asked = http.client.HTTPConnection(LOOPBACK, port)
     try:
         asked.request("PUT", f"/{name}")

@@ -1,7 +1,7 @@
 """Notices calls that name another account, catalog or region than the service's: clients are often set up for AWS.
 
-The service has one account, one catalog and one region, so such a call gets the same answer as any other. The log says
-so once for each name; with `strict`, the call is refused as AWS refuses it.
+The service has one account, one catalog and one region, so it ignores the ids and logs one warning for each name. With
+`strict`, it refuses the call as AWS does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NAMES_OF_THE_CLIENT = frozenset(
     }
 )
 _ARN_PARTS = 6
-_HINT = "the service has one account, catalog and region, and answers as if the call named them"
+_HINT = "the service ignores this id: it has one account, catalog and region; use --strict-account to refuse such calls"
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -51,7 +51,7 @@ def foreign_ids(request: Mapping[str, Any], own: Origin) -> Iterator[ForeignId]:
     """Yield the ids of a request that are not the service's.
 
     Args:
-        request: a request of AWS Glue: its `CatalogId`s, and the ARNs of resources of AWS Glue, are looked at.
+        request: a request of AWS Glue; its `CatalogId`s and the ARNs of AWS Glue resources are checked.
         own: account and region of the service.
     """
     for member, text in _texts(request, _DEEPEST):
@@ -75,7 +75,7 @@ def _texts(value: Any, deepest: int) -> Iterator[tuple[str, str]]:
 
 
 class ForeignIds:
-    """Warns of foreign ids, counts the calls that have them, and refuses these if it is strict.
+    """Logs and counts foreign ids, and refuses the calls if it is strict.
 
     Args:
         own: account and region of the service.
@@ -90,17 +90,17 @@ class ForeignIds:
         self._told: set[tuple[str, str]] = set()
 
     def watched(self, operations: Mapping[str, Answer]) -> dict[str, Answer]:
-        """Return operations, by their targets, that look at the ids of each request of AWS Glue first."""
+        """Return operations, by their targets, that first check the ids of each AWS Glue request."""
         return {
             target: self._watched(target.partition(".")[2], answer) if target.startswith("AWSGlue.") else answer
             for target, answer in operations.items()
         }
 
     def check_region(self, region: str, access_key: str) -> None:
-        """Look at the region that a call was signed for.
+        """Check the region that a call was signed for.
 
         Raises:
-            ServiceError: it is another one, and the service is strict.
+            ServiceError: it is not the service's region, and the service is strict.
         """
         if region != self._own.region:
             self._found(ForeignId(REGION, region, ""), access_key)

@@ -30,7 +30,7 @@ def position_of(token: str | None) -> str:
     try:
         return base64.urlsafe_b64decode((token or "").encode()).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise invalid(f"NextToken is {token!r}, which no answer had; begin without it.") from None
+        raise invalid(f"NextToken is {token!r}; use a token from an earlier response, or start without one.") from None
 
 
 def number_of(token: str | None) -> int | None:
@@ -41,7 +41,7 @@ def number_of(token: str | None) -> int | None:
     """
     position = position_of(token)
     if position and not (position.isdecimal() and len(position) <= _MOST_DIGITS):
-        raise invalid(f"NextToken is {token!r}, which no answer had; begin without it.")
+        raise invalid(f"NextToken is {token!r}; use a token from an earlier response, or start without one.")
     return int(position) if position else None
 
 

@@ -29,7 +29,7 @@ def first_rows(table: Table, partitions: Iterable[Partition], most: int) -> list
         most: the largest number of rows.
 
     Raises:
-        ConfigError: it is no table of files, or its format is not known.
+        ConfigError: it is not a table of files, or its format is not known.
         PermanentError: a file is damaged.
         TransientError: the storage was away.
     """

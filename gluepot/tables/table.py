@@ -182,8 +182,10 @@ def no_table(storage: Storage) -> ConfigError:
     """Return the error for a folder without manifests."""
     if below := tables_below(storage):
         shown = ", ".join(below[:_MOST_SHOWN]) + (", ..." if len(below) > _MOST_SHOWN else "")
-        return ConfigError(f"{storage.url} holds tables and is none itself; give one of them: {shown}.")
-    return ConfigError(f"{storage.url} is no table: no batch was published there; check the path, or wait for a batch")
+        return ConfigError(f"{storage.url} contains tables and is not a table; give one of them: {shown}.")
+    return ConfigError(
+        f"{storage.url} is not a table: no batch was published there; check the path, or wait for a batch"
+    )
 
 
 def tables_below(storage: Storage) -> list[str]:

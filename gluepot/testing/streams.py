@@ -39,7 +39,7 @@ def write_batches(batches: Sequence[Batch], folder: Path) -> None:
     for at, batch in enumerate(batches):
         lines = batch.read_bytes().splitlines() if isinstance(batch, Path) else [_line(record) for record in batch]
         if not lines:
-            raise ValueError(f"batch {at} is empty; a stream never gives such a one, leave it out.")
+            raise ValueError(f"batch {at} is empty; a stream never gives such a one, omit it.")
         file = folder / f"{at:05d}.txt"
         file.write_bytes(b"\n".join(lines) + b"\n")
         os.utime(file, (_FIRST_FILE_EPOCH_SECS + at, _FIRST_FILE_EPOCH_SECS + at))

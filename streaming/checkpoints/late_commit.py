@@ -6,7 +6,7 @@ request now, or the driver may wake up. If the attempt that is under way then di
 goes on with batch N + 1, and nobody completes what that attempt has begun to replace.
 
 So the journal names a batch that runs again until its function has returned (`Journal.repeat`). A start that finds it
-named there sets the entry aside, and the batch runs once more.
+named there sets the entry aside, and the batch runs again.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def files_of(text: bytes, name: str) -> dict[str, bytes]:
         version, files, check = plain["gluepot_checkpoint"], plain["files"], plain["check"]
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            f"{name} is no export of a checkpoint; make one with `gluepot checkpoint export`."
+            f"{name} is not an export of a checkpoint; make one with `gluepot checkpoint export`."
         ) from error
     if version != _VERSION:
         raise CheckpointError(f"{name} is an export of version {version}, this Gluepot knows {_VERSION}.")

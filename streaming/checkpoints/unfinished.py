@@ -101,7 +101,7 @@ def require_choice(batch: Unfinished | None, *, drop: bool) -> None:
     if batch is not None and not drop:
         raise ConfigError(
             f"Batch {batch.batch_id} has begun and not ended, so the tables may hold only a part of it. Start the job"
-            " once more so that it ends, or add --drop-unfinished: what the batch has written is then taken back, and"
+            " again so that it ends, or add --drop-unfinished: what the batch has written is then taken back, and"
             " its records are read again."
         )
 
@@ -124,7 +124,7 @@ def take_back(storage: Storage, batch: Unfinished, token: int, tables: Mapping[s
     if elsewhere := sorted({one.place for one in journal.found if one.kind != FILES}):
         raise ConfigError(
             f"Batch {batch.batch_id} has begun and not ended, and it may have written to {elsewhere[0]}, where only the"
-            " job itself can take it back; start the job once more so that the batch ends, and rewind then."
+            " job itself can take it back; start the job again so that the batch ends, and rewind then."
         )
     writes = QueryWrites(batch.query_id, token, journal)
     for location, records in tables.items():

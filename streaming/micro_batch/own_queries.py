@@ -1,7 +1,7 @@
 """Queries that a script starts by itself, with `writeStream`, on a stream of our sources.
 
 Spark 4.1 tells a Python source neither the checkpoint nor where a query has to go on. Without that, a planner would
-begin again where the options say, and a restarted query would read everything once more. `forEachBatch` tells the
+begin again where the options say, and a restarted query would read everything again. `forEachBatch` tells the
 planners; for other queries, Spark's writer does so when it starts them.
 """
 

@@ -103,7 +103,7 @@ def test_a_server_that_does_not_let_us_in_ends_the_write():
         ("firehose", {}, "deliveryStreamName is missing"),
         ("webhook", {"url": "ftp://x"}, "The url of the webhook begins with 'ftp'"),
         ("webhook", {"url": "http://x/", "method": "GET"}, "method is 'GET'; use one of POST, PUT"),
-        ("webhook", {"url": "http://x/", "headers": "a: b"}, "headers is no JSON object"),
+        ("webhook", {"url": "http://x/", "headers": "a: b"}, "headers is not a JSON object"),
     ],
 )
 def test_wrong_options_are_told(kind, options, said):
@@ -123,5 +123,5 @@ def test_secrets_of_a_webhook_are_not_told():
 def test_a_server_that_is_away_is_told(monkeypatch):
     monkeypatch.setattr("gluepot.connectors.documents.bulk.DEADLINE_SECS", 0.0)
     store = connector("webhook").new_document_store({"url": "http://127.0.0.1:9/rows"})
-    with pytest.raises(TransientError, match="did not take 1 of 1 rows yet"):
+    with pytest.raises(TransientError, match="has not accepted 1 of 1 rows yet"):
         store.put(documents([1]))

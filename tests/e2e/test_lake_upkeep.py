@@ -108,5 +108,5 @@ def test_what_is_no_table_is_a_sentence(launch, tmp_path):
 
     assert job.exit_code() == 2
     assert job.sentences() == [
-        "error: 'orders' is no table; give catalog.database.table of Iceberg, or the folder of a Delta table."
+        "error: 'orders' is not a table; give catalog.database.table of Iceberg, or the folder of a Delta table."
     ]

@@ -48,7 +48,7 @@ def test_a_login_to_kafka_is_a_secret(secret):
     ("reference", "said"),
     [
         ("secretsmanager:none", r"the secret 'none' cannot be read \(ResourceNotFoundException\)"),
-        ("secretsmanager:shop/db#port", "no JSON object with a member 'port'"),
+        ("secretsmanager:shop/db#port", "not a JSON object with a member 'port'"),
     ],
 )
 def test_a_secret_that_is_not_there_is_told_and_never_shown(secret, reference, said):

@@ -39,8 +39,8 @@ def test_dead_letters_arrive_once_with_the_bytes_they_had(table_with_rejects, to
     assert dict(arrived[0].headers) == {"gluepot-replayed-from": f"{topic.name}-1 at 0".encode()}
     said = capsys.readouterr().out.splitlines()
     assert said[-2:] == [
-        f"5 dead letters sent to {target.name}; 0 were there already.",
-        f"0 dead letters sent to {target.name}; 5 were there already.",
+        f"5 dead letters sent to {target.name}; 0 were already sent.",
+        f"0 dead letters sent to {target.name}; 5 were already sent.",
     ]
 
 

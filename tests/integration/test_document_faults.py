@@ -117,7 +117,7 @@ def documents(numbers: range) -> list[Document]:
 
 
 def put_for(store: DocumentStore, spoiler: Spoiler, secs: float) -> int:
-    """Put rows while requests are spoilt, which takes some seconds, then once more; return their number."""
+    """Put rows while requests are spoilt, which takes some seconds, then again; return their number."""
     clock, sent = SystemClock(), 0
     until = clock.monotonic() + secs
     while spoiler.is_at_work:

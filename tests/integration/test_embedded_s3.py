@@ -19,5 +19,5 @@ def test_a_bucket_takes_objects_and_is_made_once(tmp_path, aws_credentials):
 
 @pytest.mark.parametrize("name", ["Lake", "l", "a/b", "-a-"])
 def test_a_name_that_s3_would_refuse_is_refused(name):
-    with pytest.raises(ConfigError, match=f"'{name}' is no name for a bucket; use 3 to 63 lower-case letters"):
+    with pytest.raises(ConfigError, match=f"'{name}' is not a valid bucket name; use 3 to 63 lower-case letters"):
         make_bucket(1, name)

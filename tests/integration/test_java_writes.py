@@ -90,7 +90,7 @@ def test_every_type_arrives_as_it_was_and_a_table_of_other_types_takes_the_rows(
         ("id INT", "(1) AS t(id)", {"mode": "upsert"}, "the table has no primary key; name the columns"),
         ("id INT, n INT", "(null, 1), (1, 2) AS t(id, n)", {"upsertKeys": "id"}, "1 rows for .* have a null in"),
         ("id INT", "(1) AS t(id)", {"preactions": "TRUNCATE TABLE copies"}, "may commit a part of the write"),
-        ("id INT", "(1) AS t(id)", {"bulkSize": "many"}, "use a whole number of 1 or more"),
+        ("id INT", "(1) AS t(id)", {"bulkSize": "many"}, "use an integer of 1 or more"),
         ("id INT", "(1) AS t(id)", {"dbtable": "no_schema.copies"}, "no_schema.* not found|NO_SCHEMA"),
         ("id INT", "(1) AS t(id)", {"dbtable": "a b"}, "is not the name of a table"),
         ("id INT", "(1) AS t(id)", {"customJdbcDriverS3Path": "/no/such.jar"}, "There is no file '/no/such.jar'"),

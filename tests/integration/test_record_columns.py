@@ -159,7 +159,7 @@ def test_dead_letters_go_back_to_the_topics_from_which_they_came(two, job, capsy
 
     assert [[one.value for one in topic.consumed(3)][2] for topic in two] == [b"{broken"] * 2
     said = capsys.readouterr().out.splitlines()
-    assert sorted(said) == sorted(f"1 dead letters sent to {one.name}; 0 were there already." for one in two)
+    assert sorted(said) == sorted(f"1 dead letters sent to {one.name}; 0 were already sent." for one in two)
 
 
 def test_records_of_kinesis_know_their_stream(kinesis_stream, job):

@@ -85,7 +85,7 @@ class ObjectStore:
         network: how often requests go wrong.
         objects: by name.
         names: of the objects, in order.
-        revived: names of objects that were there again because an upload was carried out once more.
+        revived: names of objects that were there again because an upload was carried out again.
         longest_secs: the longest time that a request takes to arrive, and its answer to come back.
         away_until: when it answers again.
     """

@@ -153,7 +153,7 @@ def test_a_file_is_read_in_the_encoding_that_the_script_says(read, said, tmp_pat
     assert said() == {}
     if form == "csv":
         read(tmp_path / "in", form, **options).toDF()
-        assert "give the encoding" in said()["header_is_not_utf8"]["hint"]
+        assert "set encoding" in said()["header_is_not_utf8"]["hint"]
 
 
 def test_a_path_without_files_is_named(read, said, tmp_path):

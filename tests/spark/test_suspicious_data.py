@@ -92,7 +92,7 @@ def test_a_strict_job_with_a_field_without_values_is_not_committed(
         use(frame, glue_context, write)
         run.commit()
 
-    with pytest.raises(PermanentError, match="'country', which the script asks for, is null in all 20 records"):
+    with pytest.raises(PermanentError, match="'country', which the script uses, is null in all 20 records"):
         use_and_commit()
 
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.parquet"))

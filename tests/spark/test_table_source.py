@@ -134,7 +134,7 @@ def test_a_frame_is_the_table_as_it_was_at_load(spark, folder):
 
 
 def test_a_folder_that_is_no_table_is_said_at_load(spark, tmp_path):
-    with pytest.raises(AnalysisException, match="is no table: no batch was published there"):
+    with pytest.raises(AnalysisException, match="is not a table: no batch was published there"):
         spark.read.format("gluepot").load(str(tmp_path))
 
 

@@ -51,7 +51,7 @@ _UNPACKABLE = (ValueError, OverflowError, EOFError, IndexError, OSError, zlib.er
 
 def broken(place: str, what: str) -> PermanentError:
     """Return the error of a file that begins as an Avro file and cannot be read to its end."""
-    return PermanentError(f"{place} is an Avro file that {what}; write it again, or leave it out with exclusions")
+    return PermanentError(f"{place} is an Avro file that {what}; write it again, or skip it with exclusions")
 
 
 def unusable(place: str, why: object) -> PermanentError:
@@ -170,7 +170,7 @@ class PlainBlocks:
         if magic != _MAGIC:
             begins = f"begins with {magic!r}" if magic else "is empty"
             raise PermanentError(
-                f"{self._place} is no Avro file, because it {begins}; leave it out with exclusions, or give its format"
+                f"{self._place} is not an Avro file, because it {begins}; skip it with exclusions, or give its format"
             )
         try:
             return self._metadata()

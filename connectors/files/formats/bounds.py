@@ -26,7 +26,7 @@ VALUE_BYTES = 150
 def too_large(place: str, what: str) -> PermanentError:
     """Return the error of a file that holds a record beyond the bound."""
     return PermanentError(
-        f"{place} holds {what}, which is more than a reader may take into memory; leave it out with exclusions, or"
+        f"{place} holds {what}, which is more than a reader may take into memory; skip it with exclusions, or"
         " write it again as smaller records"
     )
 

@@ -140,7 +140,8 @@ def _unread(place: str, reason: str) -> PermanentError:
             " file as binary Ion."
         )
     return PermanentError(
-        f"{place} is no Ion, or was not written to its end ({reason}); write it again, or leave it out with exclusions"
+        f"{place} is not valid Ion, or was not written to its end ({reason}); write it again, or skip it with"
+        " exclusions"
     )
 
 

@@ -25,7 +25,7 @@ def text_blocks(
     plain: BinaryIO,
     place: str,
     at: int = 0,
-    advice: str = "if it is one document, say multiLine, or leave it out with exclusions",
+    advice: str = "if it is one document, say multiLine, or skip it with exclusions",
 ) -> Iterator[tuple[memoryview, int]]:
     """Yield texts of whole lines, with the byte each begins at; the last line may have no end.
 

@@ -82,7 +82,9 @@ class XmlInputFormat:
             try:
                 codecs.lookup(str(encoding))
             except (LookupError, ValueError) as error:
-                raise ConfigError(f"encoding is {encoding!r}, which is none; use UTF-8, ISO-8859-1, ...") from error
+                raise ConfigError(
+                    f"encoding is {encoding!r}, which is not known; use UTF-8, ISO-8859-1, ..."
+                ) from error
         schema = with_schema(options)
         return cls(
             row_tag=row_tag,
@@ -127,7 +129,7 @@ class XmlInputFormat:
                 yield (value if isinstance(value, dict) else {self.value_tag: value}), row_bytes
         except (ParseError, LookupError, ValueError) as error:  # the last two are of encodings that expat does not have
             raise PermanentError(
-                f"{file.place} is no XML ({error}); write it again, or leave it out with exclusions"
+                f"{file.place} is not valid XML ({error}); write it again, or skip it with exclusions"
             ) from error
 
     def _value(self, element: Element) -> dict[str, Any] | str | None:

@@ -24,7 +24,7 @@ from gluepot.frames.rows import rows as plain_rows
 Rows = npt.NDArray[np.int64]
 
 _END: tuple[int | None, int] = None, 0
-_GONE = "Its bytes are not here: the source no longer had the record when it was read again."
+_GONE = "Its bytes are missing, because the source no longer had the record."
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,8 @@ class FilesSource:
                 if self.fail_fast and chunk.errors:
                     first = chunk.errors[0]
                     raise PermanentError(
-                        f"{file.url}, byte {first.at.position}: {first.message} With isFailFast the job ends here;"
-                        " correct the file or leave isFailFast out"
+                        f"{file.url}, byte {first.at.position}: {first.message} The job fails because of isFailFast;"
+                        " correct the file or remove isFailFast"
                     )
                 yield Chunk(_with_columns(chunk.batch, added), chunk.errors)
 

@@ -1,6 +1,6 @@
 """Objects of S3 by their storage class: `excludeStorageClasses` (docs/glue 5.1).
 
-The listings of obstore do not tell it, so the folder is listed once more, by boto3, where a script asks for it.
+The listings of obstore do not tell it, so the folder is listed again, by boto3, where a script asks for it.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def table_read(
     """
     location = table.storage.location
     if not location:
-        raise ConfigError(f"The table {table.title} has no location; it is no table of files.")
+        raise ConfigError(f"The table {table.title} has no location; it is not a table of files.")
     form = table_format(table)
     of_table = {name: value for name, value in table.parameters.items() if name in KNOWN_OPTIONS}
     given = {**of_table, **options, "paths": [location]}

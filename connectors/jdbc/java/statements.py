@@ -198,7 +198,7 @@ def create_stage(
     ordinal: str,
     copies: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return the statement that makes an empty table with some columns of another one, and a whole number.
+    """Return the statement that makes an empty table with some columns of another one, and an integer.
 
     The columns come from the empty side of a join, so that they take nulls and no number is given by the database.
 
@@ -207,7 +207,7 @@ def create_stage(
         stage: the table to make, as it is quoted.
         qualified: the table that has the columns, as it is quoted.
         columns: the columns, as they are quoted.
-        ordinal: name of the whole number, as it is quoted.
+        ordinal: name of the integer, as it is quoted.
         copies: further columns, as they are quoted, with their kinds.
     """
     added = {ordinal: BIGINT, **copies}
@@ -241,7 +241,7 @@ def merge(
         stage: the staging table.
         columns: all columns of the rows.
         keys: the columns of the key.
-        ordinal: the whole number that orders the rows.
+        ordinal: the integer that orders the rows.
     """
     listed, by = ", ".join(columns), ", ".join(keys)
     nth = f"ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY {ordinal} DESC) AS gluepot_nth"

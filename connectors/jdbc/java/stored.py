@@ -39,7 +39,7 @@ _KINDS = {
     pa.binary(): BINARY,
     pa.date32(): DATE,
 }
-# Spark has no other whole numbers.
+# Spark has no other integers.
 _SENT_AS = {
     pa.int8(): pa.int16(),
     pa.uint8(): pa.int16(),

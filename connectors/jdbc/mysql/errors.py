@@ -92,7 +92,7 @@ def translated(number: int, state: str, text: str, endpoint: JdbcEndpoint, doing
     if number == GUARDED:
         return ConfigError(
             f"{where} did not work: a statement of preactions or postactions commits by itself, as CREATE, ALTER, DROP,"
-            " TRUNCATE and COMMIT do here, and would publish a part of the write; leave it out. CREATE TABLE IF NOT"
+            " TRUNCATE and COMMIT do here, and would publish a part of the write; omit it. CREATE TABLE IF NOT"
             " EXISTS and DELETE can be used."
         )
     if number in _OF_A_ROW:

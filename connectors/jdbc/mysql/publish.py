@@ -175,7 +175,7 @@ class MysqlPublication:
         """
         data = [one for one in staged if not one.rejects]
         self._require_there(staged)
-        # Looked up once more, because the script's own statements may have created it.
+        # Looked up again, because the script's own statements may have created it.
         found = find_table(self.session, unquoted(self.name.schema), unquoted(self.name.table))
         if not found.exists and data:
             self._create(merged_types(data, TEXT))

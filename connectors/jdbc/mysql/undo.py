@@ -83,7 +83,7 @@ class Undo:
             f" JOIN {schema}.{_SUMS} AS sums ON sums.digest = numbered.digest WHERE numbered.nth <= sums.times"
         )
         same = " AND ".join(f"t.{quoted(one.name)} = picked.{quoted(one.name)}" for one in key)
-        # Compared once more, because somebody may have changed a row since.
+        # Compared again, because somebody may have changed a row since.
         return self.session.run(
             f"DELETE t FROM {picked} AS picked JOIN {self.name.qualified} AS t ON {same}"
             f" WHERE {digest(written, 't')} = picked.digest"

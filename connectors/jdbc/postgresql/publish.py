@@ -161,7 +161,7 @@ class PostgresqlPublication:
     def move(self, staged: Sequence[StagedFile], *, may_repeat: bool) -> Mapping[str, int]:  # noqa: ARG002  each row tells its write
         """See `Publication`."""
         data = [one for one in staged if not one.rejects]
-        made = not self._exists()  # looked up once more, because the script's own statements may have created it
+        made = not self._exists()  # looked up again, because the script's own statements may have created it
         if made and data:
             self._create(merged_types(data, TEXT))
         if self.settings.mode is Mode.OVERWRITE and not made:

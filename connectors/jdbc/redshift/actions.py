@@ -38,7 +38,7 @@ def in_one_transaction(text: str, option: str) -> Iterator[str]:
         if _BOUNDARY.fullmatch(statement):
             continue
         if _ROLLBACK.match(statement):
-            raise ConfigError(f"{option} has {statement!r}, which would undo the write itself; leave it out.")
+            raise ConfigError(f"{option} has {statement!r}, which would undo the write itself; omit it.")
         if found := _ALONE.match(statement):
             raise ConfigError(
                 f"{option} has {' '.join(found[1].upper().split())}, which Redshift does not run inside a transaction;"

@@ -41,7 +41,7 @@ _KINDS = {
     pa.large_binary(): BINARY,
     pa.date32(): "date",
 }
-# COPY wants the physical types of Parquet, which has no whole numbers below 32 bits.
+# COPY wants the physical types of Parquet, which has no integers below 32 bits.
 _SENT_AS = {
     pa.int8(): pa.int32(),
     pa.int16(): pa.int32(),

@@ -96,7 +96,7 @@ class DeltaMergeTarget:
             columns: its columns there.
 
         Raises:
-            OnlySpark: it is no table of Delta, or only Spark can change it.
+            OnlySpark: it is not a table of Delta, or only Spark can change it.
         """
         index = relation.relation().location()
         if index.getClass().getName() != _INDEX or index.isTimeTravelQuery():

@@ -1,6 +1,6 @@
 """Translates expressions of a MERGE that Spark has resolved into computations over Arrow columns. Pure.
 
-Only what Arrow computes exactly as Spark does is translated: comparisons and logic over texts, whole numbers, booleans,
+Only what Arrow computes exactly as Spark does is translated: comparisons and logic over texts, integers, booleans,
 dates and timestamps. Spark runs a statement with any other expression.
 """
 
@@ -25,7 +25,7 @@ INTEGERS: Mapping[str, pa.DataType] = {
     "integer": pa.int32(),
     "long": pa.int64(),
 }
-"""Spark's whole numbers, each narrower than the next."""
+"""Spark's integers, each narrower than the next."""
 
 COMPARED: Mapping[str, pa.DataType] = {
     **INTEGERS,

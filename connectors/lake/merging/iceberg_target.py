@@ -100,7 +100,7 @@ class IcebergMergeTarget:
             relation: the table in Spark's plan.
 
         Raises:
-            OnlySpark: it is no table of Iceberg, or only Spark can change it.
+            OnlySpark: it is not a table of Iceberg, or only Spark can change it.
         """
         if relation.getClass().getSimpleName() != "DataSourceV2Relation":
             raise OnlySpark("a table that is not Iceberg's")

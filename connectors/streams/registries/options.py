@@ -36,7 +36,7 @@ def registry_of(options: Mapping[str, Any]) -> GlueRegistry | ConfluentRegistry 
     match kind:
         case "glue":
             if url:
-                raise ConfigError(f"{KIND} is glue and {URL} is given, too; leave one of them out.")
+                raise ConfigError(f"{KIND} is glue and {URL} is given, too; remove one of them.")
             return _glue(given.text(ENDPOINT))
         case "confluent":
             if not url:

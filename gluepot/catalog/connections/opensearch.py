@@ -45,5 +45,5 @@ def _object(text: str, owner: str) -> dict[str, str]:
     except ValueError:
         plain = None
     if not isinstance(plain, dict):
-        raise ConfigError(f"{owner}: the text is no JSON object; write one with names of options and their values")
+        raise ConfigError(f"{owner}: the text is not a JSON object; write one with names of options and their values")
     return {str(name): str(value) for name, value in plain.items()}

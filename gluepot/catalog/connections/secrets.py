@@ -42,9 +42,9 @@ def secret_text(name: str, owner: str) -> str:
     except EndpointConnectionError as error:
         raise TransientError(f"{owner}: Secrets Manager does not answer ({error})", 5.0) from error
     except BotoCoreError as error:
-        raise ConfigError(f"{owner}: the secret {name!r} cannot be asked for ({error})") from error
+        raise ConfigError(f"{owner}: the secret {name!r} cannot be read ({error})") from error
     except KeyError:
-        raise ConfigError(f"{owner}: the secret {name!r} is no text; keep texts or JSON in it") from None
+        raise ConfigError(f"{owner}: the secret {name!r} is binary; store a string or JSON") from None
 
 
 def secret_member(text: str, member: str, name: str, owner: str) -> str:
@@ -58,5 +58,5 @@ def secret_member(text: str, member: str, name: str, owner: str) -> str:
     except ValueError:
         plain = None
     if not isinstance(plain, dict) or member not in plain:
-        raise ConfigError(f"{owner}: the secret {name!r} is no JSON object with a member {member!r}; add it there")
+        raise ConfigError(f"{owner}: the secret {name!r} is not a JSON object with a member {member!r}; add it there")
     return str(plain[member])

@@ -1,8 +1,8 @@
-"""Regular expressions that cannot stop a process: each match ends in bounded time, and other threads go on meanwhile.
+"""Regular expressions that cannot stop a process: each match ends in bounded time, and other threads continue.
 
-Expressions mean what they mean in Python's module `re`, which can take exponential time and lets no other thread run.
-RE2 takes linear time, and gets plain texts. All others go to the package `regex`, which ends a match when its time is
-over. Both let other threads run.
+Expressions have the semantics of Python's module `re`, which can take exponential time and blocks all other threads.
+RE2 matches plain strings in linear time. The package `regex` matches all others, with a timeout. Both let other threads
+run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEAST_SECS = 0.01
 
 
 class TooSlow(ConfigError):
-    """A regular expression has no answer after the time that it may take."""
+    """A regular expression did not finish within its time limit."""
 
 
 class Expression:
@@ -144,7 +144,7 @@ class Expression:
     def _too_slow(self, text: str) -> TooSlow:
         return TooSlow(
             f"The regular expression {_short(self.pattern)} takes more than {self._secs:g} seconds on"
-            f" {_short(text)}; write it with fewer repetitions inside of repetitions."
+            f" {_short(text)}; use fewer nested repetitions."
         )
 
 

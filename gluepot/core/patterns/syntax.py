@@ -77,7 +77,7 @@ def translated(pattern: str, flags: int = 0) -> Translation:
         raise Invalid("it has a count that is too large, or too many nested groups") from None
     found = int(tree.state.flags)
     if found & re.ASCII and found & re.IGNORECASE:
-        raise Invalid("it has the flags `a` and `i`, whose combination only Python's engine knows")
+        raise Invalid("it combines the flags `a` and `i`, which is not supported; remove one of them")
     timed = _Timed().write(tree, found, 0)
     try:
         linear: str | None = _Linear().write(tree, found, 0)
@@ -271,12 +271,12 @@ class _Timed(_Writer):
         if what is code.GROUPREF:
             if self._repeats > 1:
                 # `regex` finds no match for some of these expressions where Python finds one.
-                raise Invalid(f"it repeats group {value} inside of repetitions of repetitions")
+                raise Invalid(f"it has a back reference to group {value} inside nested repetitions")
             return f"(?P=g{value})"
         if what is code.GROUPREF_EXISTS:
             number, there, absent = value
             if number in self._open:
-                raise Invalid(f"it asks inside of group {number} whether this group has matched")
+                raise Invalid(f"it tests group {number} inside this group")
             otherwise = "" if absent is None else self.write(absent, flags, level)
             return f"(?(g{number})(?:{self.write(there, flags, level)})|(?:{otherwise}))"
         if what is code.ATOMIC_GROUP:

@@ -176,7 +176,7 @@ def _pip(root: Path) -> Path | None:
         folders.insert(0, str(Path(ensurepip.origin).parent / "_bundled"))
     wheels = [wheel for folder in folders if folder for wheel in sorted(Path(folder).glob("pip-*.whl"))]
     if not wheels:
-        raise ConfigError(f"--{MODULES} needs pip, and this Python has none; install the package pip beside gluepot.")
+        raise ConfigError(f"--{MODULES} needs pip, and this Python has none; install the package pip next to gluepot.")
     folder = root / f"pip-{wheels[-1].name.split('-')[1]}"
     if not folder.exists():
         unpacked = Path(tempfile.mkdtemp(prefix=".pip-", dir=root))

@@ -70,7 +70,7 @@ def request_of(modules: str, options: str) -> Request:
     for word in words:
         name = word.partition("=")[0]
         if name in _ELSEWHERE:
-            raise ConfigError(f"--{OPTIONS} has {name}; leave it out: Gluepot chooses the folder of the modules.")
+            raise ConfigError(f"--{OPTIONS} has {name}, which Gluepot sets itself; remove it.")
     return Request(tuple(_modules(modules)), words)
 
 

@@ -71,8 +71,8 @@ def on_path(folder: Path) -> Iterator[None]:
     if conflicts := other_versions({name: (one.version, _tops(one)) for name, one in theirs.items()}, ours, loaded):
         name, wanted, version = conflicts[0]
         raise ConfigError(
-            f"--{MODULES} brings {name} {wanted}, and Gluepot itself runs with {name} {version} in the same process;"
-            f" leave the version out, or install {name}=={wanted} in the environment of gluepot."
+            f"--{MODULES} installs {name} {wanted}, but Gluepot runs with {name} {version} in the same process;"
+            f" remove the version, or install {name}=={wanted} in the environment of gluepot."
         )
     added = add_site(folder)
     try:

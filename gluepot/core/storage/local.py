@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gluepot.core.storage.port import FileLock, Stretch
 
 _TEMPORARY = ".gluepot-tmp"
-# A stream makes new folders for hours; a folder that is forgotten is flushed once more.
+# A stream makes new folders for hours; a folder that is forgotten is flushed again.
 _MOST_FLUSHED = 10_000
 _MOST_NAMES = 1_000
 

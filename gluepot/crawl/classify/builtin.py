@@ -87,7 +87,7 @@ def _orc(head: Head) -> Classified | None:
 
 def _parquet(head: Head) -> Classified | None:
     if head.data.startswith(_SECRET_PARQUET):
-        raise PermanentError(f"{head.place} is Parquet with an encrypted footer; decrypt it, or leave it out")
+        raise PermanentError(f"{head.place} is Parquet with an encrypted footer; decrypt it, or skip it")
     if not head.data.startswith(_PARQUET):
         return None
     with _opened(head) as plain:
@@ -176,7 +176,7 @@ def _opened(head: Head) -> BinaryIO:
     if head.compression != "none":
         raise PermanentError(
             f"{head.place} is compressed by {head.compression} around a format that compresses by itself; decompress"
-            " it, or leave it out with exclusions"
+            " it, or skip it with exclusions"
         )
     return head.reopen()
 

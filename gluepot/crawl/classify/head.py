@@ -93,7 +93,7 @@ def _compression(magic: bytes, name: str, place: str) -> str:
         PermanentError: it is encrypted.
     """
     if encrypted := next((who for start, who in _ENCRYPTED.items() if magic.startswith(start)), None):
-        raise PermanentError(f"{place} is encrypted by {encrypted}; decrypt it first, or leave it out with exclusions")
+        raise PermanentError(f"{place} is encrypted by {encrypted}; decrypt it first, or skip it with exclusions")
     compression = next((kind for start, kind in _MAGIC if magic.startswith(start)), "none")
     return "snappy" if compression == "none" and name.lower().endswith(".snappy") else compression
 
@@ -119,10 +119,10 @@ def _member(raw: BinaryIO, place: str) -> BinaryIO:
         if len(members) != 1:
             raise PermanentError(f"{place} is a ZIP archive of {len(members)} files; only those of one file are read")
         if members[0].flag_bits & _FLAG_ENCRYPTED:
-            raise PermanentError(f"{place} is an encrypted ZIP archive; decrypt it first, or leave it out")
+            raise PermanentError(f"{place} is an encrypted ZIP archive; decrypt it first, or skip it")
         return io.BufferedReader(_Checked(archive.open(members[0]), place), 1 << 16)
     except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
-        raise PermanentError(f"{place} is no whole ZIP archive ({error}); write it again, or leave it out") from error
+        raise PermanentError(f"{place} is not a complete ZIP archive ({error}); write it again, or skip it") from error
 
 
 class _Checked(io.RawIOBase):
@@ -139,6 +139,6 @@ class _Checked(io.RawIOBase):
         try:
             data = self._plain.read(len(buffer))
         except (zipfile.BadZipFile, OSError, EOFError, ValueError) as error:
-            raise PermanentError(f"{self._place} is damaged ({error}); write it again, or leave it out") from error
+            raise PermanentError(f"{self._place} is damaged ({error}); write it again, or skip it") from error
         buffer[: len(data)] = data
         return len(data)

@@ -53,7 +53,7 @@ BLANKS_ARE_NULL = "blanks are null"
 """The name of a field of a cast, which the plan adds if the cast makes blank texts null."""
 _ESCAPE = "\\"
 _ASCII = "[\\x00-\\x7F]*"
-# Whole numbers of so many digits are the same as floating-point numbers.
+# Integers of so many digits are the same as floating-point numbers.
 _DOUBLE_DIGITS = 15
 # Doubles of 32 bits before the point are closer together than half a unit of this place.
 _SAFE_SCALE = 6
@@ -125,7 +125,7 @@ def _arithmetic(operator: str, _: Node, values: Sequence[Value]) -> Value:
         return cast(f"{cast(left.sql, kind).sql} {operator} {cast(right.sql, kind).sql}", kind)
     if left.kind != right.kind or left.kind not in {*INTEGERS, "double"}:
         raise NotTranslated(f"{left.kind} {operator}")
-    # DuckDB raises an error if a whole number leaves its type, as the cast does.
+    # DuckDB raises an error if an integer leaves its type, as the cast does.
     return cast(f"{left.sql} {operator} {right.sql}", left.kind)
 
 
@@ -150,7 +150,7 @@ def _divided(_: Node, values: Sequence[Value]) -> Value:
 
 
 def _places(value: Value) -> int:
-    """Return a whole number that a query names, such as the places of `round`.
+    """Return an integer that a query names, such as the places of `round`.
 
     Raises:
         NotTranslated: it is computed.

@@ -46,7 +46,7 @@ def cast(sql: str, kind: str) -> Value:
 
 
 def unscaled(value: Value) -> str:
-    """Return SQL of a decimal's digits as a whole number; `of_digits` does the reverse."""
+    """Return SQL of a decimal's digits as an integer; `of_digits` does the reverse."""
     precision, scale = digits(value.kind)
     if precision + scale + 1 > MOST_DIGITS:
         return f"CAST(replace(CAST({value.sql} AS VARCHAR), '.', '') AS HUGEINT)"
@@ -54,14 +54,14 @@ def unscaled(value: Value) -> str:
 
 
 def of_digits(digits_of: str, kind: str) -> Value:
-    """Return a decimal whose digits are given as SQL of a whole number."""
+    """Return a decimal whose digits are given as SQL of an integer."""
     scale = digits(kind)[1]
     unit = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale + 1},{scale}))"
     return cast(f"CAST({digits_of} AS DECIMAL({MOST_DIGITS},0)) * {unit}", kind)
 
 
 def quotient(dividend: str, divisor: str, kind: str) -> Value:
-    """Return a quotient of whole numbers, rounded half up, as the digits of a decimal.
+    """Return a quotient of integers, rounded half up, as the digits of a decimal.
 
     Args:
         dividend: SQL of a HUGEINT; a null makes the quotient null.

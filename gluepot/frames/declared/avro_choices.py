@@ -51,7 +51,7 @@ def placing(field: pa.Field) -> Place | None:
     if pa.types.is_struct(kind):
         return _nullable(_struct(kind))
     if pa.types.is_floating(kind):
-        return _nullable(float)  # a union with int may have whole numbers
+        return _nullable(float)  # a union with int may have integers
     if pa.types.is_list(kind):
         return _of_list(placing(kind.value_field))
     return _of_map(placing(kind.item_field)) if pa.types.is_map(kind) else None

@@ -3,7 +3,7 @@
 Fields are matched by their exact names; those not declared disappear, missing ones are null. A value that does not fit
 makes its field null (`columns_fit`), and the row stays. Unlike in Spark
 
-- a record that is no JSON object becomes an error, not a row of nulls, and NaN and Infinity are not JSON;
+- a record that is not a JSON object becomes an error, not a row of nulls, and NaN and Infinity are not JSON;
 - a value in a map that does not fit makes the map null; Spark then also loses its place in the record;
 - text that is no base64 makes a BINARY field null; Spark then sometimes makes the whole row null;
 - TINYINT holds -128 to 127, not 255, and a FLOAT beyond its range is null, not infinite;

@@ -189,7 +189,7 @@ def _string(value: Any) -> str:
 
 
 def _instant(value: Any) -> str:
-    """Take text as it is, and a whole number as seconds from 1970."""
+    """Take text as it is, and an integer as seconds from 1970."""
     if type(value) is not int:
         return _string(value)
     try:

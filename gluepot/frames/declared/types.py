@@ -31,7 +31,7 @@ def readable(schema: pa.Schema) -> pa.Schema:
 def _struct(path: str, fields: Sequence[pa.Field]) -> pa.StructType:
     names = [field.name for field in fields]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ConfigError(f"The schema has field {twice!r} twice in {path}; leave one of them out.")
+        raise ConfigError(f"The schema has field {twice!r} twice in {path}; remove one of them.")
     return pa.struct([pa.field(field.name, _nullable(field.name, field.type)) for field in fields])
 
 

@@ -56,7 +56,7 @@ class CompareRows:
             parse_path(path)
             for name, value in wanted.items():
                 if name not in _COMPARE:
-                    raise ConfigError(f"'{name}' of '{path}' is no comparison; use one of {', '.join(_COMPARE)}.")
+                    raise ConfigError(f"'{name}' of '{path}' is not a comparison; use one of {', '.join(_COMPARE)}.")
                 _scalar(value)
 
     def __call__(self, chunk: Chunk) -> Chunk:

@@ -48,7 +48,7 @@ class Unbox:
         read = self.format.read(texts.take(pa.array(given)).cast(pa.binary()).to_pylist())
         refused = {int(given[int(error.at.position or 0)]): error for error in read.errors}
         other = np.flatnonzero(pc.and_(column.array.is_valid(), texts.is_null()))
-        refused |= {int(index): ErrorRecord(None, "not_text", "The field holds no text.") for index in other}
+        refused |= {int(index): ErrorRecord(None, "not_text", "The field is not a string.") for index in other}
         kept = np.setdiff1d(np.arange(chunk.batch.num_rows), list(refused))
         good = chunk.taken(kept)
         # Where in the documents each kept row finds its own.

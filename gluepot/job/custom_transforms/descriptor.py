@@ -48,7 +48,7 @@ class Parameter(BaseModel):
             try:
                 expression(as_python(rule))
             except Invalid as wrong:
-                raise ValueError(f"{rule!r} is no regular expression: {wrong}") from wrong
+                raise ValueError(f"{rule!r} is not a regular expression: {wrong}") from wrong
         return rule
 
     @property

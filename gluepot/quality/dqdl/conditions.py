@@ -114,7 +114,7 @@ def _check(rule_type: RuleType, found: Condition) -> None:
         if call.name == "last" and not all(
             isinstance(one, Number) and one.text.isdigit() for one in call.arguments[:1]
         ):
-            raise DqdlError(f"{call} takes a whole number, as in last(3).")
+            raise DqdlError(f"{call} takes an integer, as in last(3).")
         if call.name == "last" and not rule_type.dynamic:
             raise DqdlError(f"{rule_type.name} cannot compare with earlier values, so it takes no last().")
     words = [one for one in found.operands if isinstance(one, Keyword)]

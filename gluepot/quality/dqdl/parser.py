@@ -329,7 +329,7 @@ class _Reader:
                 return Number(str(given[0]))
             case "quantity":
                 if "." in given[0]:
-                    raise DqdlError(f"{_at(given[0])}: {given[0]} {given[1]} has a fraction; use a whole number.")
+                    raise DqdlError(f"{_at(given[0])}: {given[0]} {given[1]} has a fraction; use an integer.")
                 return Quantity(int(given[0]), str(given[1]))
             case "text":
                 return Text(_unquoted(given[0]))
@@ -379,7 +379,7 @@ def _check_distribution(analyzer: Rule, place: str) -> None:
         value = tag.operands[0]
         given = value.value if isinstance(value, Text) else str(value)
         if tag.name == "bins" and not (given.isdecimal() and 1 <= int(given) <= MOST_BINS):
-            raise DqdlError(f"{place}: Distribution has {given} bins; use a whole number from 1 to {MOST_BINS}.")
+            raise DqdlError(f"{place}: Distribution has {given} bins; use an integer from 1 to {MOST_BINS}.")
         if tag.name == "rebin" and given not in {"true", "false"}:
             raise DqdlError(f"{place}: rebin is {given}; use true or false.")
 

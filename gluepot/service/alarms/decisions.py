@@ -271,12 +271,12 @@ def _check_metric(given: Mapping[str, Any]) -> None:
     if given.get("Metrics"):
         both = [name for name in _OF_A_METRIC if given.get(name) is not None]
         if both:
-            raise ServiceError("InvalidParameterCombination", f"{both[0]} and Metrics exclude each other; give one.")
+            raise ServiceError("InvalidParameterCombination", f"{both[0]} and Metrics cannot be combined; omit one.")
         _check_queries(given["Metrics"])
         return
     for name in ("MetricName", "Namespace", "Period"):
         if given.get(name) is None:
-            raise ServiceError("MissingParameter", f"The parameter {name} is required, or Metrics.")
+            raise ServiceError("MissingParameter", f"The parameter {name} is required if there is no Metrics.")
     if (given.get("Statistic") is None) == (given.get("ExtendedStatistic") is None):
         raise ServiceError("InvalidParameterCombination", "Give either Statistic or ExtendedStatistic.")
     check_statistic(_statistic(given))

@@ -1,6 +1,6 @@
 """Takes events that wait in a queue of SQS to where rules send them, in a thread of its own.
 
-SQS hands a message out again until it is deleted, and sometimes once more. So its id is noted in the transaction in
+SQS delivers a message again until it is deleted, and sometimes after that. So its id is noted in the transaction in
 which its events are taken, and a message whose id is noted is only deleted.
 """
 

@@ -90,5 +90,5 @@ def _value(node: ast.expr, values: Mapping[str, float]) -> float:
 def _refused(expression: str) -> ServiceError:
     return ServiceError(
         "ValidationError",
-        f"The expression {expression!r} is not known here; use ids of other queries, numbers, + - * / and brackets.",
+        f"The expression {expression!r} is not supported; use ids of other queries, numbers, + - * / and parentheses.",
     )

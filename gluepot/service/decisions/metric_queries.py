@@ -53,7 +53,8 @@ def checked_queries(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[st
         name = query["Id"]
         if not _ID.fullmatch(name) or ids.count(name) > 1:
             raise _refused(
-                f"The Id {name!r} is wrong; begin it with a small letter, use letters, digits and _, and give it once."
+                f"The Id {name!r} is invalid or not unique; start it with a lower-case letter, and use letters, digits"
+                " and _."
             )
         if ("MetricStat" in query) == ("Expression" in query):
             raise _refused(f"The query {name} needs either MetricStat or Expression.")
@@ -63,9 +64,9 @@ def checked_queries(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[st
             if not {"Namespace", "MetricName"} <= stat["Metric"].keys():
                 raise _refused(f"The Metric of the query {name} needs Namespace and MetricName.")
         elif unknown := [one for one in ids_in(query["Expression"]) if one not in ids]:
-            raise _refused(f"The expression of the query {name} uses {unknown[0]}, which is the Id of no query.")
+            raise _refused(f"The expression of the query {name} uses {unknown[0]}, which is not the Id of a query.")
     if all(one.get("ReturnData") is False for one in queries):
-        raise _refused("ReturnData is false for all queries; leave it out for one at least.")
+        raise _refused("ReturnData is false for all queries; omit it for at least one.")
     return queries
 
 
@@ -88,7 +89,7 @@ def series_of(
     while left:
         ready = [name for name, expression in left.items() if all(one in found for one in ids_in(expression))]
         if not ready:
-            raise _refused(f"The expressions of {', '.join(left)} use each other in a circle.")
+            raise _refused(f"The expressions of {', '.join(left)} form a cycle; remove one reference.")
         for name in ready:
             found[name] = evaluated(left.pop(name), found)
     return found

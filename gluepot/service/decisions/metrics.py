@@ -242,7 +242,7 @@ def _given(datum: Mapping[str, Any]) -> Statistics:
             "MissingParameter", f"{datum['MetricName']} has no data; give Value, Values or StatisticValues."
         )
     if len(given) > 1:
-        raise ServiceError("InvalidParameterCombination", f"{given[0]} and {given[1]} exclude each other; give one.")
+        raise ServiceError("InvalidParameterCombination", f"{given[0]} and {given[1]} cannot be combined; omit one.")
     match given[0]:
         case "Value":
             return Statistics.of({float(datum["Value"]): 1.0})

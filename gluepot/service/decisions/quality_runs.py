@@ -79,7 +79,7 @@ def check_options(request: Mapping[str, Any]) -> None:
     """
     for name in _NOT_HERE:
         if request.get("AdditionalRunOptions", {}).get(name):
-            raise invalid(f"AdditionalRunOptions.{name} cannot be used here; leave it out.")
+            raise invalid(f"AdditionalRunOptions.{name} cannot be used here; omit it.")
 
 
 def request_of(run: Run) -> Mapping[str, Any]:

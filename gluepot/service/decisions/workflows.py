@@ -109,7 +109,7 @@ def check_workflow(given: Mapping[str, Any]) -> None:
         ServiceError: `InvalidInputException`.
     """
     if given.get("MaxConcurrentRuns", 1) < 1:
-        raise invalid(f"MaxConcurrentRuns is {given['MaxConcurrentRuns']}; use 1 or more, or leave it out.")
+        raise invalid(f"MaxConcurrentRuns is {given['MaxConcurrentRuns']}; use 1 or more, or omit it.")
 
 
 def first_trigger(triggers: Iterable[Trigger]) -> Trigger | None:

@@ -42,7 +42,7 @@ def put_metric_alarm(service: Service, request: Mapping[str, Any]) -> dict[str, 
         there = changes.alarms.get(name)
         if there is None:
             if changes.alarms.count() >= _MOST_ALARMS:
-                raise ServiceError("LimitExceeded", f"There are {_MOST_ALARMS} alarms already; delete some.")
+                raise ServiceError("LimitExceeded", f"There are already {_MOST_ALARMS} alarms; delete some.")
             alarm = Alarm(name, definition, now_ms, INSUFFICIENT_DATA, FIRST_REASON, "", now_ms, now_ms, now_ms)
             changes.tag(service.alarm_arn(name), tags)  # those of an alarm that is there stay, as on AWS
         else:
@@ -57,7 +57,9 @@ def describe_alarms(service: Service, request: Mapping[str, Any]) -> dict[str, A
     """Return a page of alarms in the order of their names. There are no composite alarms."""
     names, prefix, state = request.get("AlarmNames"), request.get("AlarmNamePrefix"), request.get("StateValue", "")
     if names and prefix:
-        raise ServiceError("InvalidParameterCombination", "AlarmNames and AlarmNamePrefix exclude each other.")
+        raise ServiceError(
+            "InvalidParameterCombination", "AlarmNames and AlarmNamePrefix cannot be combined; omit one."
+        )
     if request.get("AlarmTypes") == [_COMPOSITE] or request.get("ChildrenOfAlarmName"):
         return {"CompositeAlarms": [], "MetricAlarms": []}
     action = request.get("ActionPrefix") or ""
@@ -113,7 +115,7 @@ def set_alarm_state(service: Service, request: Mapping[str, Any]) -> dict[str, A
     try:
         json.loads(data or "{}")
     except (ValueError, RecursionError):
-        raise ServiceError("InvalidFormat", "StateReasonData is not JSON; correct it, or leave it out.") from None
+        raise ServiceError("InvalidFormat", "StateReasonData is not JSON; correct it, or omit it.") from None
     with service.store.changes() as changes:
         before = _known(changes, name)
         alarm = with_state(before, request["StateValue"], request["StateReason"], data, now_ms)

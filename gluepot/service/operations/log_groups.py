@@ -51,7 +51,7 @@ def describe_log_groups(service: Service, request: Mapping[str, Any]) -> dict[st
     most, token = int(request.get("limit") or _PAGE), request.get("nextToken")
     prefix, part = request.get("logGroupNamePrefix") or "", request.get("logGroupNamePattern") or ""
     if prefix and part:
-        raise refused("logGroupNamePrefix and logGroupNamePattern exclude each other; omit one.")
+        raise refused("logGroupNamePrefix and logGroupNamePattern cannot be combined; omit one.")
     after = position_in_names(token)
     with service.store.changes() as changes:
         own = {one.name: one for one in changes.definitions.all(Kind.LOG_GROUP)}
@@ -151,7 +151,7 @@ def own_group(changes: Changes, name: str) -> Definition:
         ServiceError: there is none of this name, or it is a group of runs, which nobody else writes.
     """
     if name in FILES:
-        raise refused(f"{name} has the logs of runs, which come and go with the runs; use a group of your own.")
+        raise refused(f"{name} contains the logs of runs and cannot be changed; use another log group.")
     found = changes.definitions.get(Kind.LOG_GROUP, name)
     if found is None:
         raise ServiceError("ResourceNotFoundException", "The specified log group does not exist.")
@@ -178,7 +178,7 @@ def position_in_names(token: str | None) -> str:
 
 def wrong_token(token: str | None) -> ServiceError:
     """Return the error for a token that no answer had."""
-    return refused(f"nextToken is {token!r}, which no answer had.")
+    return refused(f"nextToken is {token!r}; use a token from an earlier response.")
 
 
 def refused(message: str) -> ServiceError:

@@ -66,7 +66,7 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
     group, names, window = _group(service, request), request.get("logStreamNames") or [], _window(request)
     pattern, limit = request.get("filterPattern", ""), int(request.get("limit") or _LIMITS.events)
     if pattern.startswith(("{", "[")):
-        raise refused(f"filterPattern is {pattern!r}; only words and quoted texts are known here.")
+        raise refused(f"filterPattern is {pattern!r}; use only words and quoted strings.")
     begin = None if (token := request.get("nextToken")) is None else position_in(token)
     if token is not None and begin is None:
         raise wrong_token(token)
@@ -103,7 +103,7 @@ def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[s
     prefix, by_time = request.get("logStreamNamePrefix") or "", request.get("orderBy") == "LastEventTime"
     descending, token = bool(request.get("descending")), request.get("nextToken")
     if prefix and by_time:
-        raise refused("logStreamNamePrefix and orderBy LastEventTime exclude each other; omit one.")
+        raise refused("logStreamNamePrefix and orderBy LastEventTime cannot be combined; omit one.")
     service.logs.catch_up()
     with service.store.changes() as changes:
         if by_time:

@@ -170,7 +170,7 @@ def _check_scope(signer: Signer, target: str) -> None:
 def _check_token(http: HttpRequest, token: str) -> None:
     given = http.headers.get("authorization", "").removeprefix("Bearer ")
     if not hmac.compare_digest(given.encode(), token.encode()):
-        raise ServiceError("AccessDeniedException", "The header Authorization has no or a wrong token.", 403)
+        raise ServiceError("AccessDeniedException", "The Authorization header has no valid token.", 403)
 
 
 def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[str, Any]:
@@ -190,7 +190,8 @@ def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[s
         raise ServiceError("UnknownOperationException", f"There is no operation {target!r}.")
     if target not in operations:
         raise ServiceError(
-            "UnknownOperationException", f"Gluepot does not have {name} yet; docs/service.md lists what it has."
+            "UnknownOperationException",
+            f"Gluepot does not support {name}; docs/service.md lists the supported operations.",
         )
     with _told_errors(name):
         request = _object(body)
@@ -231,7 +232,7 @@ def _told_errors(name: str) -> Iterator[None]:
         raise ServiceError("InternalServiceException", str(error), 500) from error
     except Exception as error:
         log.exception("service_operation_failed", operation=name)
-        message = f"{name} failed here; the service's log has the cause."
+        message = f"{name} failed; the service's log has the cause."
         raise ServiceError("InternalServiceException", message, 500) from error
 
 

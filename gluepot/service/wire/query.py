@@ -33,7 +33,8 @@ def answer(signer: Signer, body: bytes, account: str, request_id: str) -> str:
     action, (namespace, operations) = form.get("Action", ""), SERVICES[signer.service]
     if action not in operations:
         raise ServiceError(
-            "InvalidAction", f"{signer.service.upper()} has no {action!r} here; it has only {', '.join(operations)}."
+            "InvalidAction",
+            f"{signer.service.upper()} does not support {action!r} here; it supports {', '.join(operations)}.",
         )
     result = operations[action](form, signer, account)
     return enveloped(action, result, namespace, request_id)

@@ -108,7 +108,7 @@ def _ours(folder: Any, version: str | None) -> Any:
     try:
         found = chunks(folder, "avro", **({} if version is None else {"version": version}))
     except PermanentError as error:
-        if "Avro file" not in str(error) or "is no Avro" in str(error):
+        if "Avro file" not in str(error) or "is not an Avro" in str(error):
             raise
         return str(error)
     return [row for chunk in found for row in plain_rows(chunk.batch)]

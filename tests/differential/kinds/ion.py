@@ -134,7 +134,7 @@ def _ours(folder: Any, data: bytes) -> Any:
     try:
         found = chunks(folder, "ion")
     except PermanentError as error:
-        if "is no Ion" not in str(error):
+        if "is not valid Ion" not in str(error):
             raise
         return _REFUSED
     except Exception as error:  # noqa: BLE001  a difference

@@ -192,7 +192,7 @@ def _cast_double(got: Any, value: Value) -> bool:
 
 
 def _projected(got: Any, value: Value) -> bool:
-    """Integers must be there; a fraction is not, and a whole number with a fraction of zero may be."""
+    """Integers must be there; a fraction is not, and an integer with a fraction of zero may be."""
     if isinstance(value, Number) and value.is_integer and int(value.text) in LONG:
         return bool(got == int(value.text))
     return got is None or (isinstance(value, Number) and not value.is_integer and got == float(value.text))

@@ -69,7 +69,7 @@ FORMS: Mapping[str, str] = {
         {m} in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5); ~ {d} in (0,1,2,3,4,5,6,7,8,9,-0.0D,double('NaN')); ~ {z} in (timestamp'2026-01-06', timestamp'2020-01-01')""",
 }  # fmt: skip
 
-# Functions of a constant that a query names: the translators take some and leave others. `e` is a whole number at an edge,
+# Functions of a constant that a query names: the translators take some and leave others. `e` is an integer at an edge,
 # `v` a pattern of LIKE.
 EDGES: Mapping[str, str] = {
     "s": "substring({s}, {e}, {e}); substring({s}, {e}); left({s}, {e}); get({a}, {e}); try_element_at({a}, {e})",

@@ -68,7 +68,7 @@ def test_a_connection_of_opensearch_is_options_and_a_secret(secrets, of_secret):
         (mongodb_options, Connection("c", "mongodb", {}), "lacks the property CONNECTION_URL"),
         (opensearch_options, Connection("c", "kafka", {}), "is of type kafka; name one of type opensearch"),
         (opensearch_options, Connection("c", "opensearch", {}), "lacks the property SparkProperties"),
-        (opensearch_options, Connection("c", "opensearch", {"SparkProperties": "[]"}), "no JSON object"),
+        (opensearch_options, Connection("c", "opensearch", {"SparkProperties": "[]"}), "not a JSON object"),
     ],
 )
 def test_what_a_connection_lacks_is_told(read, connection, said):

@@ -96,7 +96,7 @@ def test_an_outage_that_does_not_end_is_told():
     def send(part):
         raise TransientError("nobody answers")
 
-    with pytest.raises(TransientError, match=r"the shelf did not take 3 of 3 rows yet \(nobody answers\)"):
+    with pytest.raises(TransientError, match=r"the shelf has not accepted 3 of 3 rows yet \(nobody answers\)"):
         sent(entries(3), send, clock)
     assert clock.now >= bulk.DEADLINE_SECS
 

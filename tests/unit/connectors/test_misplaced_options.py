@@ -14,13 +14,13 @@ LOG = get_logger(__name__)
 def test_an_option_of_the_format_among_those_of_the_connection_is_told_its_place(name):
     with capture_logs() as lines:
         warn_ignored(LOG, {"path": "out", name: "string"}, {"path"})
-    assert [(line["option"], line["hint"]) for line in lines] == [(name, "give it in format_options")]
+    assert [(line["option"], line["hint"]) for line in lines] == [(name, "move it to format_options")]
 
 
 def test_an_option_of_the_connection_among_those_of_the_format_is_told_its_place():
     with capture_logs() as lines:
         warn_unseen(LOG, SeenOptions({"partitionKeys": ["day"], "compresion": "gzip"}))
     assert {line["option"]: line["hint"] for line in lines} == {
-        "partitionKeys": "give it in connection_options",
+        "partitionKeys": "move it to connection_options",
         "compresion": "",
     }

@@ -48,7 +48,7 @@ def test_a_user_may_be_part_of_the_address_or_an_option_and_is_never_shown():
     [
         ({"schemaRegistry": "karapace"}, "schemaRegistry is 'karapace'; use glue, or confluent"),
         ({"schemaRegistry": "confluent"}, "give schema.registry.url"),
-        ({"schemaRegistry": "glue", URL: "http://host"}, "leave one of them out"),
+        ({"schemaRegistry": "glue", URL: "http://host"}, "remove one of them"),
         ({URL: "u:secret@host:8081"}, "use addresses such as"),
         ({URL: "http://a:b@host", "schema.registry.bearer.auth.token": "t"}, "use one of them"),
     ],

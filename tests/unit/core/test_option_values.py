@@ -42,5 +42,5 @@ def test_a_whole_number_may_be_a_text_and_may_be_left_out():
 
 @pytest.mark.parametrize("value", ["x", 0, "-1", 1.5])
 def test_what_is_no_whole_number_from_the_least_on_is_refused(value):
-    with pytest.raises(ConfigError, match=r"a is .*; use a whole number of 1 or more"):
+    with pytest.raises(ConfigError, match=r"a is .*; use an integer of 1 or more"):
         number({"a": value}, "a")

@@ -517,7 +517,7 @@ LAYOUTS = (
         {"lake": Expected("json", "id int, in struct<a:double,b:array<boolean>>, t string")},
     ),
     Layout(
-        "whole numbers beyond 32 bits",
+        "integers beyond 32 bits",
         texts({"x.json": lines({"id": 2**31}, {"id": 1})}),
         {"lake": Expected("json", "id bigint")},
     ),

@@ -232,7 +232,7 @@ def test_only_heads_are_read():
     head = read_head(lambda: Counted(data), "x", "/lake/x", len(data))
     said = classify(head)
     assert said.kind is not None
-    # Whole numbers beyond the head may be larger.
+    # Integers beyond the head may be larger.
     assert [str(one.type) for one in said.kind.schema] == ["int64", "string"]
     assert sum(read) <= 2 * HEAD_BYTES
 

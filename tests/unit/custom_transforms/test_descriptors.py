@@ -38,7 +38,7 @@ def test_the_examples_of_the_article_are_read():
         ),
         (
             '{"name": "t", "functionName": "t", "parameters": [{"name": "p", "type": "str", "validationRule": "("}]}',
-            r"parameters\[0\]\.validationRule: .*'\(' is no regular expression",
+            r"parameters\[0\]\.validationRule: .*'\(' is not a regular expression",
         ),
         (
             '{"name": "t", "functionName": "t", "parameters": [{"name": "p", "type": "int"}, {"name": "p", "type": "int"}]}',

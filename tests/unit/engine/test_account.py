@@ -109,7 +109,7 @@ def test_tables_that_spark_appends_to_are_named_once_because_no_balance_has_thei
 
     assert Account.of_plain(both.to_plain()) == both
     assert list(both.lines())[1:] == [
-        "glue_catalog.shop.orders: Spark has appended rows, which are not counted here; the table's snapshots have them."
+        "glue_catalog.shop.orders: Spark appended rows that are not counted here; the table's snapshots have their number."
     ]
 
 

@@ -43,7 +43,7 @@ def test_rows_that_are_all_in_the_default_partition_of_a_key():
         Suspicion("all_rows_in_the_default_partition", "coutnry", "no row has this column. Did you mean 'country'?", 12)
     ]
     (found,) = suspicions(parts, ["country", "coutnry"], ["coutnry"])
-    assert found.hint == "every row has null in this column"
+    assert found.hint == "this column is null in every row; check the partition keys"
     assert suspicions([part(files=[file(default), file("coutnry=x/")])], [], ["coutnry"]) == []
     assert suspicions([part(files=[])], [], ["coutnry"]) == []
 
@@ -89,8 +89,8 @@ def test_a_task_reads_the_needed_columns_only_so_the_source_knows_the_near_name(
 
 
 @pytest.mark.parametrize(("names", "hint"), [
-    (["id;country"], "check separator in format_options; the header has ';'"),
-    (["id\tcountry", "id\tcountry"], "check separator in format_options; the header has '\\t'"),
+    (["id;country"], "the header contains ';'; check separator in format_options"),
+    (["id\tcountry", "id\tcountry"], "the header contains '\\t'; check separator in format_options"),
     (['{"id": 1', '"country": "DE"}'], "the files look like JSON; check the format"),
 ])  # fmt: skip
 def test_names_of_columns_that_come_from_a_wrong_separator_or_format(names, hint):

@@ -71,7 +71,7 @@ def test_records_that_cannot_be_read_are_dropped_and_counted_if_the_job_says_so(
 
 
 def test_a_record_that_cannot_be_read_ends_the_job_if_it_says_so():
-    with pytest.raises(PermanentError, match=r"clicks 0, position 7: this record cannot .*--on-malformed"):
+    with pytest.raises(PermanentError, match=r"clicks 0, position 7: this record is malformed.*--on-malformed"):
         list(through([Chunk(ROWS, [ERROR])], [], Tally(), OnMalformed.FAIL))
     assert list(through([Chunk(ROWS, [FAILED])], [], Tally(), OnMalformed.FAIL))
 

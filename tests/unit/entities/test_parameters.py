@@ -58,9 +58,9 @@ def one(action, **options):
         ({"EMAIL": [{"action": "DETECT", "sourceColumns": "a"}]}, "sourceColumns of EMAIL is 'a'; give a list of names"),
         (one("DETECT", redactText="x"), "DETECT of EMAIL has the option 'redactText'; it takes none"),
         (one("REDACT", redactChar="x"), "REDACT of EMAIL has the option 'redactChar'; use redactText"),
-        (one("PARTIAL_REDACT", numLeftCharsToExclude="two"), "numLeftCharsToExclude of EMAIL is 'two'; give a whole number"),
-        (one("PARTIAL_REDACT", numRightCharsToExclude=-1), "numRightCharsToExclude of EMAIL is -1; give a whole number"),
-        (one("PARTIAL_REDACT", matchPattern="["), r"matchPattern of EMAIL is '\[', which is no regular expression"),
+        (one("PARTIAL_REDACT", numLeftCharsToExclude="two"), "numLeftCharsToExclude of EMAIL is 'two'; give an integer"),
+        (one("PARTIAL_REDACT", numRightCharsToExclude=-1), "numRightCharsToExclude of EMAIL is -1; give an integer"),
+        (one("PARTIAL_REDACT", matchPattern="["), r"matchPattern of EMAIL is '\[', which is not a regular expression"),
         (one("PARTIAL_REDACT", matchPattern="a", numLeftCharsToExclude=1), "has matchPattern and numbers of characters"),
         ({"EMAIL": [{"action": "REDACT"}, {"action": "SHA256_HASH"}]}, "REDACT and SHA256_HASH of EMAIL are both for all columns"),
         (

@@ -93,7 +93,7 @@ def test_a_broken_line_is_set_aside_with_file_and_byte(tmp_path):
 
 def test_fail_fast_ends_the_job_at_a_broken_line(tmp_path):
     (tmp_path / "a").write_bytes(b"{")
-    with pytest.raises(PermanentError, match=r"/a, byte 0: .* With isFailFast the job ends here"):
+    with pytest.raises(PermanentError, match=r"/a, byte 0: .* The job fails because of isFailFast"):
         records(tmp_path, "json", {"isFailFast": True})
 
 
@@ -244,7 +244,7 @@ def test_a_union_in_an_avro_file_leaves_the_types_of_other_fields_as_they_are(tm
 @pytest.mark.parametrize("content", [b"", b"no such file", b"PARQ"])
 def test_a_file_of_another_format_is_named(tmp_path, name, content):
     (tmp_path / "a").write_bytes(content)
-    with pytest.raises(PermanentError, match=rf"{tmp_path}/a is no "):
+    with pytest.raises(PermanentError, match=rf"{tmp_path}/a is not "):
         records(tmp_path, name)
 
 

@@ -113,8 +113,8 @@ def test_lines_that_do_not_fit_are_set_aside(tmp_path):
     (tmp_path / "x.log").write_text("[7]\nnothing\n[99999999999]\n")
     found = errors(tmp_path, "grokLog", logFormat=r"\[%{INT:id:int}\]")
     assert [(one.raw, one.message) for one in found] == [
-        (b"nothing", "The line does not fit the grok pattern."),
-        (b"[99999999999]", "The field id is '99999999999', which is no int32."),
+        (b"nothing", "The line does not match the grok pattern."),
+        (b"[99999999999]", "The field id is '99999999999', which is not of type int32."),
     ]
     assert records(tmp_path, "grokLog", logFormat=r"\[%{INT:id:int}\]") == [{"id": 7}]
 
@@ -135,7 +135,7 @@ def test_custom_patterns_may_use_each_other_and_named_groups():
         ("%{NUMBR:x}", "", "Did you mean 'NUMBER'"),
         ("%{INT:x:number}", "", "has the type 'number'"),
         ("%{A}", "A %{A}", "contains itself"),
-        ("(", "", "no regular expression"),
+        ("(", "", "not a regular expression"),
         (
             "%{A}",
             "\n".join(f"{a} %{{{b}}}%{{{b}}}%{{{b}}}%{{{b}}}" for a, b in zip("ABCDEFGHIJ", "BCDEFGHIJK", strict=True))

@@ -100,5 +100,5 @@ def test_a_long_string_in_text_is_refused_by_name(tmp_path):
 @pytest.mark.parametrize("data", [b"{id:", b"\xe0\x01\x00\xea\xff\xff"])
 def test_a_file_that_is_no_ion_is_named(tmp_path, data):
     (tmp_path / "a").write_bytes(data)
-    with pytest.raises(PermanentError, match=r"a is no Ion, or was not written to its end"):
+    with pytest.raises(PermanentError, match=r"a is not valid Ion, or was not written to its end"):
         records(tmp_path, "ion")

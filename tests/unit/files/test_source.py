@@ -143,7 +143,7 @@ def test_the_description_makes_the_settings_again(tmp_path):
     [
         ({}, "paths to read are None"),
         ({"paths": []}, "paths to read are"),
-        ({"paths": ["x"], "boundedFiles": "many"}, "boundedFiles is 'many'; use a whole number of 1 or more"),
+        ({"paths": ["x"], "boundedFiles": "many"}, "boundedFiles is 'many'; use an integer of 1 or more"),
         ({"paths": ["x"], "groupFiles": "inPartitions"}, "Did you mean 'inPartition'"),
         ({"paths": ["x"], "recurse": "maybe"}, "recurse is 'maybe'; use true or false"),
         ({"paths": ["x"], "compressionType": "lzo"}, "compressionType is 'lzo'; use one of none, gzip"),

@@ -74,12 +74,12 @@ BOMB = (
 
 @pytest.mark.parametrize("text", ["<a><book></a>", "no xml", "<a><book>1</book>", BOMB])
 def test_what_is_no_xml_or_grows_without_end_is_an_error_that_names_the_file(tmp_path, text):
-    with pytest.raises(PermanentError, match=r"a\.xml is no XML"):
+    with pytest.raises(PermanentError, match=r"a\.xml is not valid XML"):
         read(tmp_path, text)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [({}, "needs a rowTag"), ({"rowTag": "a", "encoding": "x"}, "which is none")]
+    ("options", "said"), [({}, "needs a rowTag"), ({"rowTag": "a", "encoding": "x"}, "which is not known")]
 )
 def test_options_that_are_missing_or_wrong_are_refused(options, said):
     with pytest.raises(ConfigError, match=said):
@@ -95,5 +95,5 @@ def test_no_text_or_attribute_is_lost(tmp_path):
 
 def test_an_encoding_that_there_is_not_is_told(tmp_path):
     (tmp_path / "a.xml").write_bytes(b'<?xml version="1.0" encoding="utf-99"?><r/>')
-    with pytest.raises(PermanentError, match="is no XML"):
+    with pytest.raises(PermanentError, match="is not valid XML"):
         records(tmp_path, "xml", rowTag="r")

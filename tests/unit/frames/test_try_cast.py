@@ -79,7 +79,7 @@ def test_columns_that_are_read_at_once_are_read_as_by_patterns(target, data):
 
 
 def _digits(texts, target):
-    """Cast texts, and return dates and time stamps as whole numbers: Python has no year 0."""
+    """Cast texts, and return dates and time stamps as integers: Python has no year 0."""
     found = try_cast(pa.array(texts, pa.string()), arrow_type(target))
     whole = {"date": pa.int32(), "timestamp": pa.int64()}.get(target)
     return (found if whole is None else found.cast(whole)).to_pylist()

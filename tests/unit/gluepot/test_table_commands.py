@@ -111,7 +111,7 @@ def test_verify_of_a_damaged_table_ends_with_code_3_and_says_what_is_wrong(run, 
 
 @pytest.mark.parametrize("command", ["files", "verify", "history", "schema"])
 def test_a_folder_that_is_no_table_is_one_sentence(run, command, tmp_path):
-    with pytest.raises(ConfigError, match=r"is no table: no batch was published there; check the path"):
+    with pytest.raises(ConfigError, match=r"is not a table: no batch was published there; check the path"):
         run(command, str(tmp_path))
 
 

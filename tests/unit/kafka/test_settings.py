@@ -49,7 +49,7 @@ def test_a_pattern_matches_whole_names():
         ({"subscribe": "b"}, "topicName.*both|subscribe.*both"),
         ({"topicName": ""}, "No topic is named"),
         ({"bootstrap.servers": ""}, "connectionName.*bootstrap.servers"),
-        ({"maxOffsetsPerTrigger": "many"}, "maxOffsetsPerTrigger is 'many'; use a whole number above 0"),
+        ({"maxOffsetsPerTrigger": "many"}, "maxOffsetsPerTrigger is 'many'; use an integer above 0"),
         ({"maxOffsetsPerTrigger": 0}, "maxOffsetsPerTrigger is '0'"),
         ({"failOnDataLoss": "perhaps"}, "failOnDataLoss is 'perhaps'; use true or false"),
         ({"startingOffsets": "begin"}, "startingOffsets is 'begin'; use earliest, latest or a JSON map"),
@@ -127,7 +127,7 @@ def test_the_java_clients_api_timeout_is_how_long_a_starting_broker_is_waited_fo
 
 
 def test_a_wrong_api_timeout_is_refused():
-    with pytest.raises(ConfigError, match=r"timeout\.ms is '1 s'; use a whole number"):
+    with pytest.raises(ConfigError, match=r"timeout\.ms is '1 s'; use an integer"):
         read(**{"kafka.default.api.timeout.ms": "1 s"})
 
 

@@ -106,7 +106,7 @@ def test_an_error_without_a_body_is_named_by_its_headers():
 
 @pytest.mark.parametrize("body", [b"{}", WHOLE[:-1], event_message("SubscribeToShardEvent", {})[:-6] + b"123456"])
 def test_an_answer_that_is_cut_off_or_something_else_is_tried_again(body):
-    with pytest.raises(TransientError, match="subscribed to again"):
+    with pytest.raises(TransientError, match="subscribes to the shard again"):
         events_of(body).next_event()
 
 

@@ -236,7 +236,7 @@ def test_a_place_that_the_stream_no_longer_has_is_a_loss(world):
     ("options", "said"),
     [
         ({"fanoutConsumerARN": "job"}, "use the ARN that RegisterStreamConsumer returns"),
-        ({"fanoutConsumerARN": ARN.replace("clicks", "orders")}, "consumer of stream orders, and the script reads"),
+        ({"fanoutConsumerARN": ARN.replace("clicks", "orders")}, "consumer of stream orders, but the script reads"),
         ({"fanoutConsumerName": "a job"}, "up to 128 characters"),
         ({**BY_ARN, **BY_NAME}, "both given"),
     ],

@@ -85,12 +85,12 @@ def test_loss_fails_unless_the_script_accepts_it():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"streamARN": ""}, "No Kinesis stream is named"),
+        ({"streamARN": ""}, "No Kinesis stream is given"),
         ({"streamARN": "arn:aws:sqs:eu-west-1:1:clicks"}, "whole ARN"),
         ({"streamName": "orders"}, "give one of them"),
         ({"endpointUrl": "127.0.0.1:4566"}, "endpointUrl is '127.0.0.1:4566'"),
         ({"startingPosition": "yesterday"}, "startingPosition is 'yesterday'"),
-        ({"maxRecordPerRead": "10001"}, "10000 at most"),
+        ({"maxRecordPerRead": "10001"}, "maximum of Kinesis is 10000"),
         ({"awsSTSRoleARN": "arn:aws:iam::1:role/r", "awsSTSSessionName": "x"}, "2 to 64 characters"),
         ({"describeShardInterval": "soon"}, "describeShardInterval is 'soon'"),
         ({"maxFetchTimeInMs": "-1"}, "maxFetchTimeInMs is '-1'"),

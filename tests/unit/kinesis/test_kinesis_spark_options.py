@@ -66,7 +66,7 @@ def test_records_are_polled_unless_the_consumer_type_says_otherwise(options):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"kinesis.consumerType": "SubscribeToShard"}, "consumerName is not given"),
+        ({"kinesis.consumerType": "SubscribeToShard"}, "consumerName is not set"),
         ({"kinesis.consumerType": "efo"}, "use GetRecords or SubscribeToShard"),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_consumer_type_without_a_meaning_is_refused(options, said):
 
 
 def test_a_stream_without_a_name_is_refused():
-    with pytest.raises(ConfigError, match="No Kinesis stream is named"):
+    with pytest.raises(ConfigError, match="No Kinesis stream is given"):
         settings_of_spark({"region": "eu-west-1"})
 
 

@@ -84,7 +84,7 @@ def test_a_setting_of_ones_own_wins():
 
 @pytest.mark.parametrize("table", ["orders", "shop.orders", "c.shop.orders'; DROP", ""])
 def test_what_names_no_table_is_a_sentence(table):
-    with pytest.raises(ConfigError, match=r"is no table; give catalog\.database\.table"):
+    with pytest.raises(ConfigError, match=r"is not a table; give catalog\.database\.table"):
         job_arguments(table, [], 7, 3, dry_run=False)
 
 

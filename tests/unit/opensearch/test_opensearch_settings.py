@@ -87,7 +87,7 @@ def test_passwords_are_in_no_message():
         ({"opensearch.write.operation": "update"}, "mapping.id"),
         ({"opensearch.batch.size.bytes": "much"}, "such as 1mb"),
         ({"opensearch.batch.size.bytes": "0mb"}, "such as 1mb"),
-        ({"opensearch.batch.size.entries": "-1"}, "whole number"),
+        ({"opensearch.batch.size.entries": "-1"}, "integer"),
         ({"opensearch.nodes": "ftp://one"}, "https://host"),
         ({"opensearch.nodes": "one/path"}, "https://host"),
     ],
@@ -100,8 +100,8 @@ def test_what_is_wrong_with_a_write_is_told_in_one_sentence(wrong, said):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"opensearch.query": "kind = book"}, "no JSON object"),
-        ({"opensearch.query": "[1]"}, "no JSON object"),
+        ({"opensearch.query": "kind = book"}, "not a JSON object"),
+        ({"opensearch.query": "[1]"}, "not a JSON object"),
         ({"opensearch.query": "?kind=book"}, r"\?q=text"),
         ({"opensearch.scroll.keepalive": "long"}, "such as 5m"),
     ],

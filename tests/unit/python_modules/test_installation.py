@@ -127,5 +127,5 @@ def test_another_version_of_what_gluepot_runs_with_is_refused(tmp_path):
     wheel(tmp_path, "numpy", "1.26.4")
     with zipfile.ZipFile(tmp_path / "numpy-1.26.4-py3-none-any.whl") as archive:
         archive.extractall(tmp_path / "site")
-    with pytest.raises(ConfigError, match=r"brings numpy 1\.26\.4, and Gluepot itself runs with numpy 2"):
+    with pytest.raises(ConfigError, match=r"installs numpy 1\.26\.4, but Gluepot runs with numpy 2"):
         on_path(tmp_path / "site").__enter__()

@@ -41,7 +41,7 @@ def test_options_are_read_as_on_a_command_line():
 
 @pytest.mark.parametrize("option", ["--target=/x", "-t /x", "--user", "--prefix /x", "--dry-run", "-e ."])
 def test_another_place_to_install_to_is_refused(option):
-    with pytest.raises(ConfigError, match=f"has {option.split('=')[0].split()[0]}; leave it out"):
+    with pytest.raises(ConfigError, match=f"has {option.split('=')[0].split()[0]}, which Gluepot sets itself"):
         request_of("a", option)
 
 

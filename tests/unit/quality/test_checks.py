@@ -282,7 +282,7 @@ def test_a_rule_on_no_rows_fails_except_one_that_counts_them(rule):
         ),
         (
             'ColumnDataType "d" = "LONG" with format = "dd"',
-            "`with format` is for DATE and TIMESTAMP, not for LONG; leave it out.",
+            "`with format` is for DATE and TIMESTAMP, not for LONG; omit it.",
         ),
         (
             'ColumnDataType "d" = "DATE" with format = "YYYY"',

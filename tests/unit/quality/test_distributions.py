@@ -193,7 +193,7 @@ def test_a_distribution_comes_back_from_the_history_as_it_was(one):
 @pytest.mark.parametrize(
     ("tags", "message"),
     [
-        ("bins = 21", "Line 1, column 15: Distribution has 21 bins; use a whole number from 1 to 20."),
+        ("bins = 21", "Line 1, column 15: Distribution has 21 bins; use an integer from 1 to 20."),
         ("bins = 0", "Distribution has 0 bins"),
         ("bins = 2.5", "Distribution has 2.5 bins"),
         ('rebin = "maybe"', "rebin is maybe; use true or false."),

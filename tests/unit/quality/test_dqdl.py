@@ -362,7 +362,7 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
             'Rules = [ DataFreshness "a" > 3 weeks ]',
             f"Line 1, column 33: `weeks` is not expected here; {AFTER_A_CONDITION}",
         ),
-        ('Rules = [ DataFreshness "a" > 1.5 days ]', "Line 1, column 31: 1.5 days has a fraction; use a whole number."),
+        ('Rules = [ DataFreshness "a" > 1.5 days ]', "Line 1, column 31: 1.5 days has a fraction; use an integer."),
         ("Rules = [ RowCount in [] ]", "Line 1, column 23: the list is empty; it needs a value at least."),
         (
             'Rules = [ ColumnValues "a" > NULL ]',
@@ -376,7 +376,7 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
                 " min, percentile, std, stddev, sum."
             ),
         ),
-        ("Rules = [ RowCount > last(1.5) ]", "Line 1, column 20: last(1.5) takes a whole number, as in last(3)."),
+        ("Rules = [ RowCount > last(1.5) ]", "Line 1, column 20: last(1.5) takes an integer, as in last(3)."),
         (
             'Rules = [ ColumnLength "a" > last(1) ]',
             "Line 1, column 28: ColumnLength cannot compare with earlier values, so it takes no last().",

@@ -45,7 +45,7 @@ NUMBERS = ["i", "d", "w", "m"]
 ALL = [*NUMBERS, "s", "v", "t", "b"]
 
 # The type of each column in the whole table, and the values that it has in a chunk, by the type that it has there.
-# `w` is a whole number in some chunks and a double in others.
+# `w` is an integer in some chunks and a double in others.
 COLUMNS = {
     "i": (pa.int64(), [(pa.int32(), INTEGERS[:7]), (pa.int64(), INTEGERS)]),
     "d": (pa.float64(), [(pa.float64(), DOUBLES), (pa.float64(), [1.5, 3.0, -2.25])]),

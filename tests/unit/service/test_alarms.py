@@ -260,7 +260,7 @@ def test_alarms_are_found_by_prefix_action_metric_and_page(world):
         ({"EvaluationPeriods": 1441}, "the longest time"),
         ({"Statistic": None}, "either Statistic or ExtendedStatistic"),
         ({"TreatMissingData": "never"}, "TreatMissingData is 'never'"),
-        ({"Metrics": [{"Id": "m", "Expression": "1 + 1"}]}, "exclude each other"),
+        ({"Metrics": [{"Id": "m", "Expression": "1 + 1"}]}, "cannot be combined"),
         ({"ThresholdMetricId": "m1"}, "ThresholdMetricId is not available here"),
     ],
 )

@@ -533,7 +533,7 @@ def test_a_workflow_is_run_and_stopped(scene):
         (url("whole-log", job="a", id="b", stream="../x"), 404, "There is no stream '../x'"),
         (url("table", database="no", name="t"), 404, "no not found"),
         (url("jobs", page="x"), 400, "NextToken is 'x'"),
-        (url("runs", page="OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ=="), 400, "which no answer had"),
+        (url("runs", page="OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ=="), 400, "use a token from an earlier response"),
         (url("no-such-page"), 404, "The console has no such page."),
     ],
 )

@@ -203,7 +203,7 @@ def test_the_targets_of_a_crawler_of_new_folders_are_locked(world):
         ({"DatabaseName": ""}, "DatabaseName is missing"),
         ({"Configuration": "{"}, "Configuration is no JSON"),
         ({"Configuration": '{"Version": 2}'}, "has the Version 2"),
-        ({"Configuration": '{"Version": 1.0, "Grouping": {"TableLevelConfiguration": 0}}'}, "a whole number from 1 on"),
+        ({"Configuration": '{"Version": 1.0, "Grouping": {"TableLevelConfiguration": 0}}'}, "an integer from 1 on"),
         ({"Schedule": "rate(5 minutes)"}, "cron"),
         ({"Classifiers": ["none"]}, "Classifier none not found"),
         ({"RecrawlPolicy": {"RecrawlBehavior": "CRAWL_EVENT_MODE"}}, "has no EventQueueArn"),

@@ -46,7 +46,7 @@ def test_names_that_are_not_ascii_match_as_others_do():
 
 
 def test_an_expression_that_takes_too_long_is_refused():
-    with pytest.raises(ConfigError, match="write it with fewer repetitions"):
+    with pytest.raises(ConfigError, match="use fewer nested repetitions"):
         name_pattern(r"((a|a)+)\1b").chosen(["a" * 40])
 
 

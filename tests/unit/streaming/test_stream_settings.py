@@ -87,7 +87,7 @@ def test_unknown_options_are_ignored_with_the_nearest_name_in_a_warning():
 def test_an_option_near_nothing_is_answered_with_all_that_is_known():
     [(name, hint)] = unknown_options({"zzz": 1})
     assert name == "zzz"
-    assert hint.startswith("Known are windowSize, checkpointLocation")
+    assert hint.startswith("Known options: windowSize, checkpointLocation")
 
 
 def test_settings_cannot_be_changed_after_the_check():

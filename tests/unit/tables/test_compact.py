@@ -177,7 +177,7 @@ def test_a_column_to_sort_by_that_is_not_there_is_named_and_nothing_changes(fold
 
 
 def test_a_folder_without_manifests_is_no_table(tmp_path):
-    with pytest.raises(ConfigError, match="is no table"):
+    with pytest.raises(ConfigError, match="is not a table"):
         run(str(tmp_path))
 
 

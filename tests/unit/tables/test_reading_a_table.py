@@ -209,7 +209,7 @@ def test_rejected_records_in_another_folder_are_found_when_it_is_named(folder, t
 
 
 def test_a_folder_without_manifests_is_no_table(tmp_path):
-    with pytest.raises(ConfigError, match=rf"^{tmp_path} is no table: no batch was published there"):
+    with pytest.raises(ConfigError, match=rf"^{tmp_path} is not a table: no batch was published there"):
         gluepot.table.open(str(tmp_path))
 
 

@@ -199,7 +199,7 @@ def test_gaps_and_overlaps_are_findings(folder):
 
 
 def test_a_folder_without_manifests_is_no_table(folder):
-    with pytest.raises(ConfigError, match="is no table"):
+    with pytest.raises(ConfigError, match="is not a table"):
         found(folder)
 
 

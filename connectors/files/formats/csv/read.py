@@ -150,7 +150,7 @@ class CsvReader:
         if not is_text and not self._has_warned:
             self._has_warned = True
             configure_once()
-            hint = "give the encoding in format_options, such as ISO-8859-1 or UTF-16"
+            hint = "set encoding in format_options, for example to ISO-8859-1 or UTF-16"
             log.warning("header_is_not_utf8", file=place, hint=hint)
 
     def _warn_of_open_quote(self, place: str) -> None:
@@ -184,7 +184,7 @@ class CsvReader:
 
     def _rows(self, rows: Rows, rest: BinaryIO, at: int, place: str) -> Iterator[Chunk]:
         if not self._settings.multi_line:
-            for text, offset in text_blocks(rest, place, advice="correct separator, or leave it out with exclusions"):
+            for text, offset in text_blocks(rest, place, advice="correct separator, or skip it with exclusions"):
                 yield from map(Places(text, at + offset).placed, self._block(rows, text))
         elif self._settings.escape is None:
             yield from self._stream(rows, rest, place)
@@ -226,7 +226,7 @@ class CsvReader:
             return True
         if holds(text, "\r") and _LONE_RETURN.search(text):
             return False
-        # A record takes one line or more. An empty line is no record, so a block that has one is read once more.
+        # A record takes one line or more. An empty line is no record, so a block that has one is read again.
         if table.num_rows + len(bad) != line_count(text):
             return False
         # A quote that is open at the end takes the last line break into its value.
@@ -259,7 +259,7 @@ class CsvReader:
             if _NO_RECORD in str(error):
                 return
             raise PermanentError(
-                f"{place} is not CSV as the options say ({error}); correct separator, quoteChar or multiLine"
+                f"{place} cannot be parsed as CSV ({error}); correct separator, quoteChar or multiLine"
             ) from error
         is_closed = text.last_bytes.rstrip(b"\r\n").endswith((self._settings.quote or "").encode())
         if LINE_BREAK.search(last) and not is_closed and not bad:

@@ -69,7 +69,7 @@ class Rows:
 
     def misfit(self, line: bytes, cells: int) -> ErrorRecord:
         """Return the error of a line with another number of values than the first one."""
-        message = f"The line has {cells} values, not {len(self.names)}."
+        message = f"The line has {cells} values instead of {len(self.names)}."
         return ErrorRecord(line, "malformed_csv", message, self._at)
 
     def _unreadable(self, line: bytes) -> ErrorRecord:

@@ -117,7 +117,7 @@ def grok_pattern(text: str, customs: str = "") -> GrokPattern:
         customs: patterns of one's own, one a line: a name, a space and the pattern.
 
     Raises:
-        ConfigError: a name or a type is not known, a pattern contains itself, or it is no regular expression.
+        ConfigError: a name or a type is not known, a pattern contains itself, or it is not a regular expression.
     """
     known = {**standard_patterns(), **_read(customs.splitlines())}
     fields: dict[str, Field] = {}
@@ -125,7 +125,7 @@ def grok_pattern(text: str, customs: str = "") -> GrokPattern:
     try:
         compiled = regex.compile(expression)
     except (regex.error, RecursionError) as error:
-        raise ConfigError(f"The grok pattern {text!r} is no regular expression ({error}); correct it.") from error
+        raise ConfigError(f"The grok pattern {text!r} is not a regular expression ({error}); correct it.") from error
     return GrokPattern(compiled, tuple(one for one in fields.values() if one.name != _DROPPED))
 
 
@@ -139,7 +139,7 @@ def standard_patterns() -> Mapping[str, str]:
     # Importing the package would run its code.
     found = find_spec("pygrok")
     if found is None or found.origin is None:
-        raise ConfigError("Grok patterns need the package pygrok; install gluepot anew.")
+        raise ConfigError("Grok patterns need the package pygrok; reinstall gluepot.")
     known: dict[str, str] = {}
     for path in sorted((Path(found.origin).parent / "patterns").iterdir()):
         known.update(_read(path.read_text(encoding="utf-8").splitlines()))

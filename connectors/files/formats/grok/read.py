@@ -92,8 +92,8 @@ class GrokInputFormat:
 
 def _wrong(found: object, at: int, texts: pa.RecordBatch, columns: list[pa.Array]) -> str:
     if found is None:
-        return "The line does not fit the grok pattern."
+        return "The line does not match the grok pattern."
     for name, text, column in zip(texts.schema.names, texts.columns, columns, strict=True):
         if text[at].is_valid and not column[at].is_valid:
-            return f"The field {name} is {text[at].as_py()!r}, which is no {column.type}."
+            return f"The field {name} is {text[at].as_py()!r}, which is not of type {column.type}."
     return ""

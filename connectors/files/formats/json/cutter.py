@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-# Text that is looked at in one go. What a broken record hides is looked at once more, so it is not long.
+# Text that is looked at in one go. What a broken record hides is looked at again, so it is not long.
 _PIECE_BYTES = 256 << 10
 _MOST_INDENT = 64
 # A record that may be broken is read on up to here, to see whether it ends as JSON after all.

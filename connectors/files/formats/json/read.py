@@ -154,7 +154,7 @@ def _documents(plain: BinaryIO, file: OpenFile) -> Iterator[tuple[int, bytes]]:
         if cutter.held_bytes > most_bytes:
             raise PermanentError(
                 f"{file.place} has a record of more than {most_bytes >> 20} MiB of JSON at byte {cutter.at};"
-                " write smaller records, or leave it out with exclusions"
+                " write smaller records, or skip it with exclusions"
             )
         block = plain.read(BLOCK_BYTES)
     yield from cutter.end()

@@ -10,7 +10,7 @@ from pyarrow import parquet
 from gluepot.connectors.files.formats.arrow_types import MAX_DIGITS, glue_type
 from gluepot.connectors.files.formats.parquet.read import check_sizes
 
-# Physical and logical types of columns, as pyarrow names them. INT96 and whole numbers without a sign have no type of
+# Physical and logical types of columns, as pyarrow names them. INT96 and integers without a sign have no type of
 # their own in Spark, and other texts are bytes for some readers.
 _PLAIN = frozenset(
     {

@@ -14,7 +14,7 @@ from gluepot.frames.schema.integers import observed_field, unmarked_field
 from gluepot.frames.schema.merge import family
 from gluepot.frames.time_zone import UTC, TimeZone
 
-# Whole numbers up to here have a double, a float of their own.
+# Integers up to here have a double, a float of their own.
 _EXACT_IN = {pa.float64(): 2**53, pa.float32(): 2**24}
 
 
@@ -55,7 +55,7 @@ def readers_merge(left: pa.Field, right: pa.Field) -> bool:
 def widened(array: pa.Array, target: pa.DataType, zone: TimeZone = UTC) -> tuple[pa.Array, pa.BooleanArray] | None:
     """Return values as a wider type and which of them are there exactly; None where the type is not wider.
 
-    Wider are: long than int and the like; double and float than whole numbers, double than float; a decimal of more
+    Wider are: long than int and the like; double and float than integers, double than float; a decimal of more
     digits behind the point; a time stamp than a date, which becomes its first instant in the zone.
     """
     have = array.type

@@ -1,7 +1,7 @@
 """Tasks of one batch do not see each other: what to do when they bring the same new column with different types.
 
 The driver looks at what they found before any of it is published. If readers could not merge their files, the batch
-runs once more, with the columns settled beforehand. So it does if one task had only empty lists in a column, which a
+runs again, with the columns settled beforehand. So it does if one task had only empty lists in a column, which a
 file holds only if it knows the type of their elements, and another task has found the type.
 """
 

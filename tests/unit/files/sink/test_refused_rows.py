@@ -206,7 +206,7 @@ def test_a_record_that_is_gone_meanwhile_is_told_by_its_position(sink):
     (message,) = {
         row["message"] for row in parquet_rows(sink, *(one for one in part.files if one.rejects)) if not row["raw"]
     }
-    assert message.endswith("the source no longer had the record when it was read again.")
+    assert message.endswith("the source no longer had the record.")
 
 
 def test_a_row_whose_origin_a_step_does_not_pass_on_is_told_as_json(sink):

@@ -1,8 +1,8 @@
 """Measures the processor time of each file of tests, of the processes that it starts included.
 
 `scripts.test_run` sets `FOLDER_VARIABLE`; each process of pytest then writes a file of JSON lines into that folder, with
-a `name` and `secs` each. A server that several files share counts where it was started and where it runs on; what a
-process used that has lost its parent is in the total of `scripts.test_run` only.
+a `name` and `secs` each. A server that several files share counts where it was started and where it runs on. What has
+lost its parent, as the JVM of a job that has ended, is left to `scripts.reaping`.
 """
 
 from __future__ import annotations

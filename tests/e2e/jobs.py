@@ -16,7 +16,7 @@ from typing import Any
 
 from gluepot.core.clock import SystemClock
 from tests.duck import duck
-from tests.job_host.client import hosted
+from tests.job_host.client import hosted_python
 
 GLUEPOT = (sys.executable, "-m", "gluepot")
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -125,7 +125,7 @@ class Launcher:
         """
         if (env or {}).get("GLUEPOT_FAILPOINT"):
             return self.gluepot(*arguments, env=env)
-        return self(*hosted(*arguments), env=env)
+        return self(*hosted_python(), *GLUEPOT[1:], *arguments, env=env)
 
     def end(self) -> None:
         for job in self.jobs:

@@ -7,6 +7,7 @@ import selectors
 import signal
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -40,6 +41,7 @@ class Running:
     job: socket.socket
     jvm: Jvm | None = None
     is_released: bool = False
+    is_abandoned: bool = False
 
 
 class Host:
@@ -85,6 +87,7 @@ class Host:
             os.close(descriptor)
         running = self._running[pid] = Running(pid, relay, ours)
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._hear(running))
+        self._selector.register(relay, selectors.EVENT_READ, lambda: self._abandon(running))
 
     def _become(self, request: dict[str, Any], outputs: list[int], host: socket.socket) -> None:
         """Become the process of a job. It closes the connections of the others, so that their ends are seen."""
@@ -122,8 +125,16 @@ class Host:
     def _started(self, message: dict[str, Any]) -> Jvm:
         return Jvm(message["key"], early_jvm.start(message["environ"], is_local=True))
 
+    def _abandon(self, running: Running) -> None:
+        """Kill a job whose relay was killed."""
+        self._selector.unregister(running.relay)
+        running.is_abandoned = True
+        os.kill(running.pid, signal.SIGKILL)
+
     def _ended(self, running: Running) -> None:
         self._selector.unregister(running.job)
+        if not running.is_abandoned:
+            self._selector.unregister(running.relay)
         running.job.close()
         _, status = os.waitpid(running.pid, 0)
         del self._running[running.pid]
@@ -132,10 +143,8 @@ class Host:
         elif running.jvm:
             running.jvm.started.stop()
         code = os.waitstatus_to_exitcode(status)
-        try:
+        with suppress(OSError):  # nobody waits for it
             send(running.relay, {"exit_code": code if code >= 0 else 128 - code})
-        except OSError:
-            pass  # nobody waits for it
         running.relay.close()
 
 

@@ -1,4 +1,4 @@
-"""The command that stands for a job on the host of this process of tests, which starts with the first of them."""
+"""The command that stands for a job on the host. Each process of tests has a host, which starts with the first job."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ RELAY = Path(__file__).with_name("relay.py")
 ROOT = Path(__file__).parents[2]
 
 
-def hosted(*arguments: str | Path) -> list[str]:
-    """Return a command that does what `gluepot ARGUMENTS` does, without the start of Python and of a JVM."""
-    return [sys.executable, "-I", "-S", str(RELAY), _host(), *map(str, arguments)]
+def hosted_python() -> tuple[str, ...]:
+    """Return a command that takes `-m MODULE ARGUMENTS` as Python does, and runs them on the host."""
+    return (sys.executable, "-I", "-S", str(RELAY), _host())
 
 
 @cache

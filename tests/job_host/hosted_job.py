@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import runpy
 import socket
 import sys
 import threading
@@ -80,7 +81,7 @@ class LentJvm:
 
 
 def run(arguments: list[str], host: socket.socket) -> int:
-    """Run the command line of the product in this process; return its exit code."""
+    """Run a module in this process, such as the command line of the product; return its exit code."""
     lent: list[LentJvm] = []
     gateways: list[Any] = []
     context: Any = import_module("pyspark.core.context")
@@ -111,18 +112,18 @@ def run(arguments: list[str], host: socket.socket) -> int:
 
 
 def _exit_code(arguments: list[str]) -> int:
-    """Run the product and return the exit code that Python would end with."""
-    from gluepot.cli.main import main
-
-    sys.argv = ["gluepot", *arguments]
+    """Run a module as `python -m` does; return the exit code that Python would end with."""
+    option, module, *others = arguments
+    assert option == "-m"
+    sys.argv = [module, *others]
     try:
-        main()
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0
         print(end.code, file=sys.stderr)
         return 1
-    except BaseException:
+    except BaseException:  # noqa: BLE001  as Python does at its end
         sys.excepthook(*sys.exc_info())
         return 1
     return 0

@@ -7,15 +7,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 TIMES := .test_times
-# Each file of tests stays in one process, and the order is that of tests/conftest.py.
-LONGEST_FIRST := --dist loadfile --no-loadscope-reorder
 # Their files are in a folder that is removed at the end, in memory where there is room. Of a test that passed, they go
 # at its own end.
 IN_OWN_FOLDER = folder=$$($(BIN)/python -m scripts.test_folder) || exit 1; trap 'rm -rf "$$folder"' EXIT; trap 'exit 1' INT TERM
 PYTEST := $(BIN)/pytest -o tmp_path_retention_policy=failed
-# A test that hangs ends its process, which prints what each thread was at, and it fails. Else CI would be cut off without
-# a word about it. The process is not replaced: the new one would begin with the same test.
-HANGS_FAIL := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true --max-worker-restart 0
 FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && { echo "$$p"; break; }; done
 
@@ -34,16 +29,7 @@ demo-service: setup ## the service with a workflow and a stream that run; ARGS="
 	@$(BIN)/gluepot serve --demo $(ARGS)
 
 test: setup ## all that CI runs: lint and every test
-	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first. Lint and
-	@# the unit tests run beside them, with what they leave of the processors (`nice`); their lines follow at the end.
-	@rm -rf $(TIMES); mkdir $(TIMES); failed=0; $(IN_OWN_FOLDER); \
-	nice -n 15 $(MAKE) lint > $(TIMES)/lint.txt 2>&1 & lint=$$!; \
-	nice -n 15 $(PYTEST) --basetemp $$folder/unit --numprocesses 2 $(LONGEST_FIRST) $(HANGS_FAIL) --junitxml $(TIMES)/unit.xml tests/unit -m "not long" > $(TIMES)/unit.txt 2>&1 & unit=$$!; \
-	trap 'kill $$lint $$unit 2>/dev/null; exit 1' INT TERM; \
-	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 $(LONGEST_FIRST) $(HANGS_FAIL) --junitxml $(TIMES)/1.xml tests/spark -m "not long" || failed=1; \
-	$(PYTEST) --basetemp $$folder/2 --numprocesses 3 $(LONGEST_FIRST) $(HANGS_FAIL) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
-	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
-	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
+	@$(BIN)/python -m scripts.test_run $(ARGS)
 
 test-long: setup ## long repetitions, before a release: figures of docs/sensitive-data.md, all pairs of types that a column changes between, commands of the guides, property tests with new random examples, generated data quality rules and requests, queries of TPC-H, of TPC-DS and by chance, 100,000 histories of triggers and workflows, the large worlds of the commit protocol's model, 500 simulated hours, wrong versions in the simulator, random kills of jobs and of the service, every kill point with tables in S3, all faults of S3, the image with its archives of classes, wrong versions under kills and on a small cluster, kills of lake examples and of services that share a database, signals at random moments; more than an hour
 	@failed=0; $(IN_OWN_FOLDER); \

@@ -43,6 +43,11 @@ def read(text: str) -> list[Timed]:
     return [_timed(case) for case in ET.fromstring(text).iter("testcase")]  # noqa: S314  pytest wrote it
 
 
+def read_all(paths: Iterable[Path]) -> list[Timed]:
+    """Return the tests in some reports; one that is not there belongs to a part that did not run."""
+    return [test for path in paths if path.is_file() for test in read(path.read_text())]
+
+
 def _timed(case: ET.Element) -> Timed:
     parts = case.get("classname", "").split(".")
     kinds = {child.tag for child in case}
@@ -77,9 +82,9 @@ def file_secs(tests: Iterable[Timed]) -> dict[str, int]:
 
 
 def main() -> None:
-    """Print what the named reports say; a report that is not there belongs to a part that did not run."""
+    """Print what the named reports say."""
     record, names = "--record" in sys.argv[1:], [name for name in sys.argv[1:] if name != "--record"]
-    tests = [one for path in map(Path, names) if path.is_file() for one in read(path.read_text())]
+    tests = read_all(map(Path, names))
     if record:
         FILE_SECS.write_text(json.dumps(file_secs(tests), indent=2) + "\n")
     print("\n".join(lines(tests)))

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from gluepot.core import logging
 from gluepot.servers.kafka import KafkaBroker
+from tests import processor_time
 from tests.h2 import H2, h2_server
 from tests.mariadb import mariadb_server
 from tests.mongodb import mongodb_endpoint
@@ -34,6 +35,10 @@ FILE_SECS = json.loads((Path(__file__).parent / "data" / "file_secs.json").read_
 # a twentieth less of it than the default one, which works beside the program in threads of its own.
 for _variable in ("SPARK_SUBMIT_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS"):
     os.environ.setdefault(_variable, "-XX:+TieredCompilation -XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    processor_time.register(config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -42,11 +42,13 @@ class GlueJobRunner:
         folder: takes recorded batches and a `TempDir` for each job.
         master: Spark master.
         timeout_secs: after how long a job is killed.
+        python: the command that starts Python, such as that of another environment.
     """
 
     folder: Path
     master: str = "local[2]"
     timeout_secs: float = 300.0
+    python: Sequence[str] = (sys.executable,)
 
     def __call__(
         self,
@@ -85,7 +87,7 @@ class GlueJobRunner:
         given = {"JOB_NAME": Path(script).stem, "TempDir": own / "temp", **args}
         passed = [token for name, value in given.items() for token in (f"--{name}", str(value))]
         done = subprocess.run(
-            [sys.executable, "-m", "gluepot.testing.run_recorded", str(script), *options, "--", *passed],
+            [*self.python, "-m", "gluepot.testing.run_recorded", str(script), *options, "--", *passed],
             capture_output=True,
             check=False,
             env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},

@@ -48,7 +48,7 @@ def is_one_sentence(error: BaseException) -> bool:
 
 def test_a_missing_topic_is_2_and_one_sentence(launch, kafka, tmp_path):
     missing = f"missing-{uuid4().hex[:8]}"
-    job = launch.gluepot(
+    job = launch.hosted(
         "run", SCRIPTS / "number_stream.py", "--master", "local[2]", "--",
         *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=tmp_path / "table"),
         *arguments(bootstrap=kafka, topic=missing, pause=0),

@@ -64,7 +64,7 @@ class World:
         return found
 
     def run(self, script: str) -> Job:
-        job = self.launch.gluepot(
+        job = self.launch.hosted(
             *("run", EXAMPLES / script, "--master", "local[1]", "--"),
             *("--JOB_NAME", "glue-job-incremental", "--output_dir", self.out),
             *("--TempDir", self.folder / "temp", "--job-bookmark-option", "job-bookmark-enable"),
@@ -81,7 +81,7 @@ class World:
         return found
 
     def bookmarks(self, *tokens: str) -> Job:
-        job = self.launch.gluepot("bookmarks", *tokens, env=self.env)
+        job = self.launch.hosted("bookmarks", *tokens, env=self.env)
         assert job.exit_code() == 0, job.err
         return job
 

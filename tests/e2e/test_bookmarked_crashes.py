@@ -19,7 +19,7 @@ def start(launch: Launcher, folder: Path, failpoint: str | None = None):
     script = ("--JOB_NAME", "copy", "--input_path", folder / "in", "--output_path", folder / "out")
     bookmarks = ("--job-bookmark-option", "job-bookmark-enable")
     env = {"GLUEPOT_STATE": str(folder / "state")} | ({"GLUEPOT_FAILPOINT": failpoint} if failpoint else {})
-    return launch.gluepot("run", SCRIPTS / "copy_files.py", "--master", "local[1]", "--", *script, *bookmarks, env=env)
+    return launch.hosted("run", SCRIPTS / "copy_files.py", "--master", "local[1]", "--", *script, *bookmarks, env=env)
 
 
 # Each start finds one file more than the start before it, finishes or replaces what that start left, and is killed one
@@ -43,7 +43,7 @@ def test_a_job_that_forgets_its_commit_is_told(launch, tmp_path):
     script.write_text((SCRIPTS / "copy_files.py").read_text().replace("\njob.commit()", ""))
     arguments = ("--JOB_NAME", "copy", "--input_path", tmp_path / "in", "--output_path", tmp_path / "out")
     option = ("--job-bookmark-option", "job-bookmark-enable")
-    job = launch.gluepot("run", script, "--", *arguments, *option, env={"GLUEPOT_STATE": str(tmp_path / "state")})
+    job = launch.hosted("run", script, "--", *arguments, *option, env={"GLUEPOT_STATE": str(tmp_path / "state")})
     assert job.exit_code() == 0, job.err
     (told,) = job.said("job_not_committed")
     assert told["reason"] == "the script ended without job.commit()"

@@ -146,8 +146,8 @@ def test_the_check_is_right_on_each_of_them(launch, corpus, tmp_path):
         '{"id": 1, "kind": "a", "mixed": 1, "nested": {"a": 1}}\n{"id": 2, "kind": "b", "mixed": "x"}\n'
         '{"id": 3, "kind": "a", "mixed": 2}\n'
     )
-    checked = launch.gluepot("check", folder, "--output", "json")
-    ran = launch.gluepot(
+    checked = launch.hosted("check", folder, "--output", "json")
+    ran = launch.hosted(
         "run", SCRIPTS / "run_each.py", "--master", "local[2]", "--",
         *arguments(JOB_NAME="each", scripts=folder, rows=rows, outcomes=tmp_path / "outcomes.json"),
         env={"GLUEPOT_STATE": str(tmp_path / "state")},

@@ -48,7 +48,7 @@ def test_rows_committed_over_kills_and_retries_are_the_rows_of_the_table(launch,
 
     def run(failpoint: str, action: str) -> tuple[Job, str]:
         port = free_port(chance)
-        job = launch.gluepot(
+        job = launch.hosted(
             "run", SCRIPTS / "number_stream.py", f"--metrics-port={port}", "--master=local[2]", "--",
             *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=table),
             *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=0),
@@ -80,7 +80,7 @@ def test_rows_committed_over_kills_and_retries_are_the_rows_of_the_table(launch,
     assert job.exit_code() == 0, job.err
 
     assert column(table, "n") == list(range(sent))
-    listed = launch.gluepot("table", "history", table, "--output", "json")
+    listed = launch.hosted("table", "history", table, "--output", "json")
     assert listed.exit_code() == 0, listed.err
     rows_by_run: Counter[int] = Counter()
     for commit in json.loads(listed.out):

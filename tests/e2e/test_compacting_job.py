@@ -11,7 +11,7 @@ def test_a_job_compacts_its_own_table(launch, topic, tmp_path):
     topic.send_numbers(range(300))
     table = tmp_path / "table"
 
-    job = launch.gluepot(
+    job = launch.hosted(
         "run", SCRIPTS / "number_stream.py", "--until-caught-up", "--compact-every", "4",
         "--stream-option", "maxOffsetsPerTrigger=20", "--master", "local[2]", "--",
         *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=table),

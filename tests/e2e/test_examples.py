@@ -10,6 +10,7 @@ import pytest
 from gluepot.testing import GlueJobRunner
 from tests.duck import duck
 from tests.e2e.jobs import EXAMPLES, arguments, column
+from tests.job_host.client import hosted_python
 
 ORDERS = [
     {"order_id": 1679931512485, "symbol": "AMZN", "instrument": "AMZN MAR 24 23 102 PUT", "currency": "usd", "price": 17.18, "exchange": "EDGX", "bought": [18, 38]},
@@ -20,7 +21,7 @@ ORDERS = [
 
 @pytest.fixture
 def run(tmp_path):
-    return GlueJobRunner(tmp_path)
+    return GlueJobRunner(tmp_path, python=hosted_python())
 
 
 def lines(folder: Path, *documents) -> Path:
@@ -107,7 +108,7 @@ def test_dynamodb_export(run, tmp_path):
 
 
 def run_to_the_end(launch, script, **given):
-    job = launch.gluepot(
+    job = launch.hosted(
         "run", EXAMPLES / script, "--master", "local[2]", "--until-caught-up", "--", *arguments(**given)
     )
     assert job.exit_code() == 0, job.err

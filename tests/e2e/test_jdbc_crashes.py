@@ -36,7 +36,7 @@ def test_a_job_killed_between_its_write_and_its_commit_has_copied_every_row_once
             bookmarks = ("--job-bookmark-option", "job-bookmark-enable")
             script = ("--JOB_NAME", "copy", "--url", url, *bookmarks)
             env = {"GLUEPOT_STATE": str(tmp_path / "state"), **failpoint}
-            return launch.gluepot("run", SCRIPTS / "copy_table.py", "--master", "local[1]", "--", *script, env=env)
+            return launch.hosted("run", SCRIPTS / "copy_table.py", "--master", "local[1]", "--", *script, env=env)
 
         def copied() -> list[int]:
             if database.execute("SELECT to_regclass('copies')").fetchone() == (None,):

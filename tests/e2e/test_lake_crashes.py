@@ -48,7 +48,7 @@ def start(launch, topic, tmp_path) -> Callable[..., Job]:
             "GLUEPOT_FAILPOINT_ACTION": action,
         }
         run = ("run", SCRIPTS / "append_to_lake.py", *options, "--master", "local[2]", "--until-caught-up", "--")
-        return launch.gluepot(*run, *formats, *given, env=env)
+        return launch.hosted(*run, *formats, *given, env=env)
 
     return started
 

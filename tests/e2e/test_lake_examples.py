@@ -44,7 +44,7 @@ class Lake:
         more = arguments(JOB_NAME="lake", TempDir=self._temp, window_size="1 second", **stream, **given)
         env = {"GLUEPOT_STATE": str(self.state), "GLUEPOT_FAILPOINT": failpoint}
         run = ("run", EXAMPLES / script, "--master", "local[2]", "--until-caught-up", "--")
-        job = self._launch.gluepot(*run, *flags, *more, env=env)
+        job = self._launch.hosted(*run, *flags, *more, env=env)
         assert job.exit_code() == (KILLED if failpoint else 0), job.err
         return job
 

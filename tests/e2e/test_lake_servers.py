@@ -50,7 +50,7 @@ def test_a_batch_appended_by_a_driver_that_was_killed_is_not_appended_again(laun
         run = ("run", SCRIPTS / "append_to_lake.py", "--master", "local[2]", "--until-caught-up")
         limit = ("--stream-option", f"maxOffsetsPerTrigger={EACH}", "--")
         formats = ("--datalake-formats", "iceberg", *glue_catalog(f"s3://{bucket}/warehouse"))
-        return launch.gluepot(*run, *limit, *formats, *given, env={**env, "GLUEPOT_FAILPOINT": failpoint})
+        return launch.hosted(*run, *limit, *formats, *given, env={**env, "GLUEPOT_FAILPOINT": failpoint})
 
     topic.send_numbers(range(3 * EACH))
     assert append("lake.appended@2").exit_code() == KILLED

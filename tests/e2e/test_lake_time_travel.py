@@ -55,7 +55,7 @@ def test_each_call_reads_a_table_as_it_was_before_a_column_was_added(launch, tmp
         )
     given = arguments(JOB_NAME="back", format=form, path=path, output_path=tmp_path / "counts.json")
 
-    job = launch.gluepot(
+    job = launch.hosted(
         "run", SCRIPTS / "read_lake_back.py", "--master", "local[2]", "--", "--datalake-formats", form,
         *glue_catalog(tmp_path / "warehouse"), *given, env={"GLUEPOT_STATE": str(state)},
     )  # fmt: skip

@@ -33,12 +33,12 @@ class Numbers:
         formats = ("--datalake-formats", self.form, *conf)
         run = ("run", SCRIPTS / "append_to_lake.py", "--master", "local[2]", "--until-caught-up")
         limit = ("--stream-option", "maxOffsetsPerTrigger=20", "--")
-        return self._launch.gluepot(*run, *limit, *formats, *given, env={**self._env, "GLUEPOT_FAILPOINT": failpoint})
+        return self._launch.hosted(*run, *limit, *formats, *given, env={**self._env, "GLUEPOT_FAILPOINT": failpoint})
 
     def optimize(self, *flags):
         table = "glue_catalog.lake.numbers" if self.form == "iceberg" else self._folder / "table"
         allowed = ("--conf", "spark.databricks.delta.retentionDurationCheck.enabled=false")
-        job = self._launch.gluepot(
+        job = self._launch.hosted(
             "table", "optimize", table, "--keep-days", "0", "--master", "local[2]", *allowed, *flags, env=self._env
         )
         assert job.exit_code() == 0, job.err
@@ -104,7 +104,7 @@ def test_a_table_is_made_smaller_and_a_replayed_batch_is_still_skipped(tmp_path,
 
 
 def test_what_is_no_table_is_a_sentence(launch, tmp_path):
-    job = launch.gluepot("table", "optimize", "orders", env={"GLUEPOT_STATE": str(tmp_path)})
+    job = launch.hosted("table", "optimize", "orders", env={"GLUEPOT_STATE": str(tmp_path)})
 
     assert job.exit_code() == 2
     assert job.sentences() == [

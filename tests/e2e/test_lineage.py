@@ -11,7 +11,7 @@ def test_a_stream_tells_of_its_run_and_of_every_batch(launch, topic, tmp_path):
     topic.send_numbers(range(150))
     (tmp_path / "temp").mkdir()
     events = tmp_path / "events.jsonl"
-    job = launch.gluepot(
+    job = launch.hosted(
         "run", SCRIPTS / "number_stream.py", "--until-caught-up", "--master=local[2]", "--",
         *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=tmp_path / "table"),
         *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=0), "--enable-data-lineage", "true",

@@ -19,7 +19,7 @@ def gateway():
 def test_a_batch_job_pushes_what_it_wrote(launch, gateway, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.json").write_text("".join(json.dumps({"id": n}) + "\n" for n in range(5)))
-    job = launch.gluepot(
+    job = launch.hosted(
         "run", SCRIPTS / "copy_files.py", "--master=local[1]", "--push-gateway", gateway.url, "--",
         *arguments(JOB_NAME="copy", input_path=tmp_path / "in", output_path=tmp_path / "out"),
         env={"GLUEPOT_STATE": str(tmp_path / "state")},
@@ -34,7 +34,7 @@ def test_a_batch_job_pushes_what_it_wrote(launch, gateway, tmp_path):
 def test_a_job_that_fails_says_so(launch, gateway, tmp_path):
     script = tmp_path / "fails.py"
     script.write_text("raise ValueError('no')\n")
-    job = launch.gluepot("run", script, "--push-gateway", gateway.url, "--", "--JOB_NAME", "fails")
+    job = launch.hosted("run", script, "--push-gateway", gateway.url, "--", "--JOB_NAME", "fails")
     assert job.exit_code() == 1
     ((_, _, values),) = gateway.pushes
     assert values["gluepot_run_success"] == 0

@@ -80,7 +80,7 @@ def test_the_published_example_of_firehose_files_runs_unchanged(launch, tmp_path
     described(tmp_path, "firehose_s3_db", "firehose_s3_raw_table", {"col0": "string", "col1": "string"}, rows)
     env = environment(server, tmp_path, GLUEPOT_CONNECTIONS=str(connection_file(tmp_path, "redshift", server)))
 
-    job = launch.gluepot(
+    job = launch.hosted(
         *("run", SCRIPTS / "published" / "firehose_to_redshift.py", "--master", "local[1]", "--"),
         *("--JOB_NAME", "glue-job-incremental", "--job-bookmark-option", "job-bookmark-enable"),
         env=env,
@@ -106,7 +106,7 @@ def test_the_published_example_of_revenues_runs_unchanged(launch, tmp_path, serv
     described(tmp_path, "curated_data", "orders", columns, rows)
     env = environment(server, tmp_path, GLUEPOT_CONNECTIONS=str(connection_file(tmp_path, "redshift-prod", server)))
 
-    job = launch.gluepot(
+    job = launch.hosted(
         *("run", SCRIPTS / "published" / "revenue_to_redshift.py", "--master", "local[1]", "--"),
         *("--JOB_NAME", "revenue"),
         env=env,
@@ -144,7 +144,7 @@ class Copying:
         self.launch, self.folder, self.source, self.server = launch, folder, source, server
 
     def start(self, **env: str) -> Job:
-        return self.launch.gluepot(
+        return self.launch.hosted(
             *("run", SCRIPTS / "copy_redshift_table.py", "--master", "local[1]", "--"),
             *("--JOB_NAME", "copy", "--source", self.source, "--target", self.server.url),
             *("--TempDir", "s3://staged/tmp", "--job-bookmark-option", "job-bookmark-enable"),

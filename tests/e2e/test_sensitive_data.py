@@ -9,6 +9,7 @@ import pytest
 
 from gluepot.testing import GlueJobRunner
 from tests.e2e.jobs import SCRIPTS
+from tests.job_host.client import hosted_python
 
 ROWS = [
     "id,name,contact,ssn,note",
@@ -22,7 +23,7 @@ ROWS = [
 def written(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "people.csv").write_text("\n".join(ROWS) + "\n")
-    GlueJobRunner(tmp_path)(
+    GlueJobRunner(tmp_path, python=hosted_python())(
         SCRIPTS / "sensitive_data.py", {"input_path": tmp_path / "in", "output_path": tmp_path / "out"}
     )
 

@@ -11,7 +11,7 @@ from tests.e2e.jobs import SCRIPTS
 def test_sparks_kafka_connector_feeds_a_delta_table_by_name_until_it_has_caught_up(launch, topic, tmp_path):
     topic.send_numbers(range(10))
 
-    job = launch.gluepot(
+    job = launch.hosted(
         *(
             "run",
             "--until-caught-up",
@@ -41,7 +41,7 @@ def test_streams_of_kinesis_are_read_by_the_names_of_sparks_connectors(launch, k
     stream = KinesisStream.at(kinesis)
     stream.send(f"text {number}".encode() for number in range(20))
 
-    job = launch.gluepot(
+    job = launch.hosted(
         *("run", "--until-caught-up", SCRIPTS / "sparks_kinesis.py", "--", "--JOB_NAME", "own"),
         *("--endpoint", kinesis, "--stream", stream.name, "--out", tmp_path / "out"),
         *("--checkpoints", tmp_path / "checkpoints"),

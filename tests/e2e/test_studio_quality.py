@@ -47,7 +47,7 @@ def run(launch, bucket, tmp_path):
         script.write_text((STUDIO / name).read_text().replace("s3://example", str(bucket)))
         given = arguments(JOB_NAME="orders", TempDir=tmp_path / "temp")
         env = {"GLUEPOT_STATE": str(tmp_path / "state"), **(env or {})}
-        return launch.gluepot("run", script, "--master", "local[2]", *flags, "--", *given, *parameters, env=env)
+        return launch.hosted("run", script, "--master", "local[2]", *flags, "--", *given, *parameters, env=env)
 
     return run
 

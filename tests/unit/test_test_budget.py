@@ -50,7 +50,10 @@ def test_a_run_within_the_budget_is_not_named():
     [
         ({"tests/e2e/test_a.py": 60.1}, "tests/e2e/test_a.py took 60.1 units of processor time; its share is 40.0."),
         ({"tests/unit/test_b.py": 8.1}, "tests/unit/test_b.py took 8.1 units of processor time; its share is 2.0."),
-        ({"tests/unit/test_new.py": 12.0}, "tests/unit/test_new.py took 12.0 units of processor time; its share is 0.0."),
+        (
+            {"tests/unit/test_new.py": 12.0},
+            "tests/unit/test_new.py took 12.0 units of processor time; its share is 0.0.",
+        ),
     ],
 )
 def test_a_file_over_its_share_is_named(files, sentence):

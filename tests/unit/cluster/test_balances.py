@@ -19,7 +19,15 @@ def is_noticed(tmp_path, line: str) -> bool:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"rows": 11}, {"rejected": 1}, {"delivered": 11}, {"rows_out": 6}, {"refused": 0}, {"arrived": 9}, {"left_out": 3}],
+    [
+        {"rows": 11},
+        {"rejected": 1},
+        {"delivered": 11},
+        {"rows_out": 6},
+        {"refused": 0},
+        {"arrived": 9},
+        {"left_out": 3},
+    ],
 )
 def test_a_batch_with_a_record_too_few_or_too_many_is_noticed(tmp_path, changes):
     assert is_noticed(tmp_path, json.dumps({**BATCH, **changes}))

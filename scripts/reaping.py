@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -71,12 +72,25 @@ class Children:
     def wait(self, process: subprocess.Popen[bytes]) -> int:
         """Wait for the end of a process, and for all others that end meanwhile; return its exit code."""
         while process.pid in self._running:
-            pid, status, usage = os.wait4(-1, 0)
-            if ended := self._running.pop(pid, None):
-                ended.returncode = os.waitstatus_to_exitcode(status)
-            elif file := self._files.pop(pid, None):
-                self.orphan_secs[file] += usage.ru_utime + usage.ru_stime
+            self._take(*os.wait4(-1, 0))
         return process.returncode
+
+    def wait_for_orphans(self, secs: float) -> None:
+        """Wait until orphans have ended, too, but no longer than some seconds."""
+        deadline = time.monotonic() + secs
+        with suppress(ChildProcessError):  # there are none
+            while time.monotonic() < deadline:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                if pid:
+                    self._take(pid, status, usage)
+                else:
+                    time.sleep(LOOK_SECS)
+
+    def _take(self, pid: int, status: int, usage: resource.struct_rusage) -> None:
+        if ended := self._running.pop(pid, None):
+            ended.returncode = os.waitstatus_to_exitcode(status)
+        elif file := self._files.pop(pid, None):
+            self.orphan_secs[file] += usage.ru_utime + usage.ru_stime
 
     def terminate(self) -> None:
         """Ask all that still run to end, and wait for them."""

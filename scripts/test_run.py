@@ -34,6 +34,8 @@ COMMON = (
     *("-o", "faulthandler_timeout=900", "-o", "faulthandler_exit_on_timeout=true", "--max-worker-restart", "0"),
     *("-m", "not long"),
 )
+ORPHANS_SECS = 10.0
+"""How long the last JVMs may take to end."""
 CALIBRATIONS = 2
 """The fastest counts: a task that is disturbed takes longer, never shorter."""
 
@@ -95,6 +97,7 @@ def main() -> int:
         began_secs = used_secs()
         os.environ[FOLDER_VARIABLE] = str(PROCESSOR_TIMES.absolute())
         has_passed = run_all(children, folder)
+        children.wait_for_orphans(ORPHANS_SECS)
         total_secs = used_secs() - began_secs
     finally:
         children.terminate()

@@ -65,7 +65,7 @@ def test_dead_letters_of_a_checkpoint_are_found_from_the_checkpoint_itself(tmp_p
 def test_rejected_records_that_lie_elsewhere_have_to_be_named(tmp_path):
     table, aside = str(tmp_path / "table"), str(tmp_path / "aside")
     publish(table, 0, b"{a", rejects=aside)
-    with pytest.raises(ConfigError, match="name that folder with --rejects"):
+    with pytest.raises(ConfigError, match="pass that folder with --rejects"):
         open_folder(table)
     assert raws(read_letters(open_folder(table, aside))) == [b"{a"]
 

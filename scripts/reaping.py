@@ -84,7 +84,7 @@ class Children:
                 if pid:
                     self._take(pid, status, usage)
                 else:
-                    time.sleep(LOOK_SECS)
+                    self._has_ended.wait(LOOK_SECS)
 
     def _take(self, pid: int, status: int, usage: resource.struct_rusage) -> None:
         if ended := self._running.pop(pid, None):

@@ -71,18 +71,29 @@ def _field_matches(wanted: Any, name: str, fields: Mapping[str, Any]) -> bool:
     if isinstance(found, dict):
         return False
     values = found if isinstance(found, list) else [found]
-    return any(_value_matches(one, value) for one in wanted for value in values)
+    plain = _distinct(wanted)
+    if any(_is_among(value, plain) for value in values):
+        return True
+    return any(_any_filtered(one, values) for one in wanted if isinstance(one, dict))
 
 
-def _value_matches(wanted: Any, value: Any) -> bool:
-    if not isinstance(wanted, dict):
-        return _same(wanted, value)
+def _any_filtered(wanted: Mapping[str, Any], values: Sequence[Any]) -> bool:
+    """Return whether one of the values passes a filter."""
     [(kind, what)] = wanted.items()
+    if kind != "anything-but":
+        return any(_value_matches(kind, what, value) for value in values)
+    if isinstance(what, dict):
+        [(inner, texts)] = what.items()
+        excepted = texts if isinstance(texts, list) else [texts]
+        return any(not any(_value_matches(inner, one, value) for one in excepted) for value in values)
+    plain = _distinct(what if isinstance(what, list) else [what])
+    return any(not _is_among(value, plain) for value in values)
+
+
+def _value_matches(kind: str, what: Any, value: Any) -> bool:
     match kind:
         case "exists":
             return bool(what)
-        case "anything-but":
-            return not any(_value_matches(one, value) for one in _excepted(what))
         case "numeric":
             pairs = zip(what[::2], what[1::2], strict=True)
             return _is_number(value) and all(_COMPARED[compared](value, bound) for compared, bound in pairs)
@@ -90,14 +101,6 @@ def _value_matches(wanted: Any, value: Any) -> bool:
             return _is_in_network(value, what)
         case _:
             return isinstance(value, str) and _text_matches(kind, what, value)
-
-
-def _excepted(what: Any) -> list[Any]:
-    """Return what `anything-but` excepts, one by one: values, or filters such as `{"prefix": ["a", "b"]}`."""
-    if isinstance(what, dict):
-        [(kind, values)] = what.items()
-        return [{kind: one} for one in (values if isinstance(values, list) else [values])]
-    return what if isinstance(what, list) else [what]
 
 
 def _text_matches(kind: str, what: Any, value: str) -> bool:
@@ -114,9 +117,14 @@ def _text_matches(kind: str, what: Any, value: str) -> bool:
             return value.lower() == str(what).lower()
 
 
-def _same(wanted: Any, value: Any) -> bool:
+def _distinct(wanted: Sequence[Any]) -> set[tuple[bool, Any]]:
+    """Return the plain values, so that an event with many values costs no more for a pattern with many."""
+    return {(isinstance(one, bool), one) for one in wanted if not isinstance(one, dict)}
+
+
+def _is_among(value: Any, plain: set[tuple[bool, Any]]) -> bool:
     # To Python, true is 1.
-    return bool(wanted == value) and isinstance(wanted, bool) == isinstance(value, bool)
+    return not isinstance(value, list | dict) and (isinstance(value, bool), value) in plain
 
 
 def _is_number(value: Any) -> bool:
@@ -125,7 +133,7 @@ def _is_number(value: Any) -> bool:
 
 def _is_in_network(value: Any, network: str) -> bool:
     try:
-        return ip_address(value) in ip_network(network, strict=False)
+        return isinstance(value, str) and ip_address(value) in ip_network(network, strict=False)
     except ValueError:
         return False
 

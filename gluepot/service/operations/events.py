@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from gluepot.core.stored_json import parsed_json
 from gluepot.service.context import Service
 from gluepot.service.controllers.publishing import new_event_id, publish, take
 from gluepot.service.errors import ServiceError
@@ -162,7 +162,7 @@ def try_event_pattern(_: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return whether an event is one that a pattern describes."""
     pattern = check_pattern(request["EventPattern"])
     try:
-        event = json.loads(request["Event"])
+        event = parsed_json(request["Event"])
     except ValueError:
         event = None
     if not isinstance(event, dict):

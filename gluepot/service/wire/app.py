@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from prometheus_client import CONTENT_TYPE_LATEST
+from sqlalchemy.exc import DataError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request as HttpRequest
@@ -227,8 +228,12 @@ def _told_errors(name: str) -> Iterator[None]:
         raise
     except ConfigError as error:
         raise invalid(str(error)) from error
+    except DataError as error:  # of PostgreSQL: texts with the character NUL, and longer ones than a column takes
+        message = f"The database cannot hold a value of the request ({error.orig}); correct it."
+        raise ServiceError("ValidationException", message) from error
     except RecursionError:
-        raise invalid("A value of the request is nested too deeply; use fewer levels.") from None
+        message = "A value of the request is nested too deeply; use fewer levels."
+        raise ServiceError("ValidationException", message) from None
     except EtlError as error:
         log.warning("service_operation_failed", operation=name, error=str(error))
         raise ServiceError("InternalServiceException", str(error), 500) from error

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from sqlalchemy.exc import DataError
 from starlette.testclient import TestClient
 
 from gluepot.core.clock import FakeClock
@@ -63,7 +64,7 @@ def test_what_is_nested_too_deeply_for_an_operation_is_the_mistake_of_the_client
     def operation(request):
         return operation(request)
 
-    assert refusal_of(b'{"JobName": "a"}', operation).code == "InvalidInputException"
+    assert refusal_of(b'{"JobName": "a"}', operation).code == "ValidationException"
 
 
 @pytest.fixture
@@ -102,3 +103,13 @@ def test_a_message_does_not_repeat_a_whole_request(client):
 def test_a_host_that_is_none_is_refused(client):
     answer = client.post("/", content=BODY, headers={**signed(BODY).headers, "host": "a[b"})
     assert answer.json()["__type"] == "InvalidSignatureException"
+
+
+def test_what_the_database_cannot_hold_is_the_mistake_of_the_client():
+    def operation(_):
+        raise DataError("SELECT", {}, ValueError("text fields cannot contain NUL (0x00) bytes"))
+
+    refused = refusal_of(b'{"JobName": "a"}', operation)
+    assert (refused.code, refused.status) == ("ValidationException", 400)
+    assert "cannot contain NUL (0x00) bytes" in refused.message
+    assert "SELECT" not in refused.message

@@ -30,6 +30,35 @@ class PatternError(ValueError):
     """A pattern can match nothing, because it is not written as patterns are."""
 
 
+MOST_STEPS = 200_000
+"""Of comparing one event with all patterns. Nearly all take fewer than a hundred; these take less than a second."""
+
+
+class TooManySteps(Exception):
+    """An event and a pattern have so many values that comparing them would hold up the service."""
+
+
+class Effort:
+    """Counts the steps of comparing an event with patterns.
+
+    Args:
+        steps: how many there may be.
+    """
+
+    def __init__(self, steps: int = MOST_STEPS) -> None:
+        self._left = steps
+
+    def spend(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            TooManySteps: there were as many as there may be.
+        """
+        self._left -= steps
+        if self._left < 0:
+            raise TooManySteps
+
+
 def parsed(text: str) -> Mapping[str, Any]:
     """Return a pattern.
 
@@ -46,25 +75,33 @@ def parsed(text: str) -> Mapping[str, Any]:
     return found
 
 
-def matches(pattern: Mapping[str, Any], event: Any) -> bool:
+def matches(pattern: Mapping[str, Any], event: Any, effort: Effort | None = None) -> bool:
     """Return whether an event is one that a pattern describes.
 
     Args:
         pattern: as `parsed` returned it.
         event: the event, or the part of it that is described here; None if the event does not have it.
+        effort: counts the steps; None for those of this call alone.
+
+    Raises:
+        TooManySteps: it takes too long to find out.
     """
+    effort = effort or Effort()
+    effort.spend(1)
     if isinstance(event, list):
-        return any(matches(pattern, one) for one in event)
+        return any(matches(pattern, one, effort) for one in event)
     fields = event if isinstance(event, dict) else {}
     return all(
-        any(matches(one, event) for one in wanted) if name == _OR else _field_matches(wanted, name, fields)
+        any(matches(one, event, effort) for one in wanted)
+        if name == _OR
+        else _field_matches(wanted, name, fields, effort)
         for name, wanted in pattern.items()
     )
 
 
-def _field_matches(wanted: Any, name: str, fields: Mapping[str, Any]) -> bool:
+def _field_matches(wanted: Any, name: str, fields: Mapping[str, Any], effort: Effort) -> bool:
     if isinstance(wanted, dict):
-        return matches(wanted, fields.get(name))
+        return matches(wanted, fields.get(name), effort)
     if name not in fields:
         return {"exists": False} in wanted
     found = fields[name]
@@ -74,17 +111,19 @@ def _field_matches(wanted: Any, name: str, fields: Mapping[str, Any]) -> bool:
     plain = _distinct(wanted)
     if any(_is_among(value, plain) for value in values):
         return True
-    return any(_any_filtered(one, values) for one in wanted if isinstance(one, dict))
+    return any(_any_filtered(one, values, effort) for one in wanted if isinstance(one, dict))
 
 
-def _any_filtered(wanted: Mapping[str, Any], values: Sequence[Any]) -> bool:
+def _any_filtered(wanted: Mapping[str, Any], values: Sequence[Any], effort: Effort) -> bool:
     """Return whether one of the values passes a filter."""
     [(kind, what)] = wanted.items()
+    effort.spend(len(values))
     if kind != "anything-but":
         return any(_value_matches(kind, what, value) for value in values)
     if isinstance(what, dict):
         [(inner, texts)] = what.items()
         excepted = texts if isinstance(texts, list) else [texts]
+        effort.spend(len(values) * len(excepted))
         return any(not any(_value_matches(inner, one, value) for one in excepted) for value in values)
     plain = _distinct(what if isinstance(what, list) else [what])
     return any(not _is_among(value, plain) for value in values)

@@ -11,7 +11,7 @@ from gluepot.service.context import Service
 from gluepot.service.controllers.publishing import new_event_id, publish, take
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.envelopes import EventError, news_of_entry, received
-from gluepot.service.events.patterns import matches
+from gluepot.service.events.patterns import TooManySteps, matches
 from gluepot.service.events.rules import (
     DISABLED,
     ENABLED,
@@ -55,10 +55,10 @@ def receive(service: Service, body: Any) -> int:
     now_ms = service.now_ms()
     try:
         events = received(body, service.origin, new_event_id, now_ms)
+        with service.store.changes() as changes:
+            take(changes, events, now_ms)
     except EventError as error:
         raise ServiceError("ValidationException", str(error)) from None
-    with service.store.changes() as changes:
-        take(changes, events, now_ms)
     service.wake()
     return len(events)
 
@@ -167,7 +167,10 @@ def try_event_pattern(_: Service, request: Mapping[str, Any]) -> dict[str, Any]:
         event = None
     if not isinstance(event, dict):
         raise ServiceError("ValidationException", "Parameter Event is not valid. Reason: it is not a JSON object.")
-    return {"Result": matches(pattern, event)}
+    try:
+        return {"Result": matches(pattern, event)}
+    except TooManySteps:
+        raise ServiceError("ValidationException", "The event has too many values for the pattern.") from None
 
 
 def rule_of(changes: Changes, name: str) -> Rule:

@@ -111,3 +111,9 @@ def test_an_archive_that_is_none_fails_a_shell_job_before_its_script(tmp_path, m
     (tmp_path / name).write_bytes(b"PK\x03\x04, and no more")
     with pytest.raises(SystemExit, match=r"--extra-py-files has '.*', which is no ZIP archive"):
         python_shell.main(["", "", str(tmp_path / name), "job.py"], {})
+
+
+@pytest.mark.parametrize("kind", ["glueetl", "pythonshell"])
+def test_an_argument_that_no_process_can_be_given_is_the_cause_of_the_failure(kind):
+    with pytest.raises(ConfigError, match="An argument has the character NUL"):
+        command({"--day": "mon\0day"}, kind=kind)

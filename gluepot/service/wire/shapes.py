@@ -109,8 +109,10 @@ def _has_type(shape: Shape, value: Any) -> bool:
     known = _PYTHON_TYPES.get(shape.type_name, (object,))
     if not isinstance(value, known) or (isinstance(value, bool) and shape.type_name != "boolean"):
         return False
-    least, most = _RANGES.get(shape.type_name, (None, None))
-    return least is None or most is None or bool(least <= value <= most)
+    if not isinstance(value, int | float) or shape.type_name not in _RANGES:
+        return True
+    least, most = _RANGES[shape.type_name]
+    return least <= value <= most
 
 
 def _members(shape: StructureShape, value: Mapping[str, Any], path: str) -> Iterator[str]:

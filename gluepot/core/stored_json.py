@@ -15,7 +15,6 @@ Types may be wrong, fields may be missing, numbers may be out of range, and sche
 
 # Escapes of surrogates, which are right in pairs only.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_SURROGATE_BYTES = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def parsed_json(text: str | bytes) -> Any:
@@ -26,8 +25,10 @@ def parsed_json(text: str | bytes) -> Any:
             deeply than Python can read; or a text in it has half of a surrogate pair, which no encoding can write.
     """
     try:
+        if isinstance(text, bytes):  # `loads` would take halves of surrogate pairs
+            text = text.decode(json.detect_encoding(text))
         found = json.loads(text, parse_constant=_finite, parse_float=_finite)
-        if _SURROGATE.search(text) if isinstance(text, str) else _SURROGATE_BYTES.search(text):
+        if _SURROGATE.search(text):
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("lists and objects are nested too deeply") from None

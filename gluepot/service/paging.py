@@ -28,7 +28,7 @@ def position_of(token: str | None) -> str:
         ServiceError: `InvalidInputException`, because no answer had this token.
     """
     try:
-        return base64.urlsafe_b64decode((token or "").encode()).decode()
+        return base64.b64decode((token or "").encode(), b"-_", validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
         raise invalid(f"NextToken is {token!r}; use a token from an earlier response, or start without one.") from None
 

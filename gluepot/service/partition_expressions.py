@@ -22,6 +22,7 @@ from gluepot.service.errors import ServiceError, invalid
 _DIGITS = 8
 _NANOS_DIGITS = 9
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.(\d{1,9}))?")
 
 
@@ -56,6 +57,12 @@ def _decimal(text: str) -> Decimal:
     return found
 
 
+def _date(text: str) -> date:
+    if _DATE.fullmatch(text) is None:  # Python also takes 20240101, and weeks
+        raise ValueError(text)
+    return date.fromisoformat(text)
+
+
 def _timestamp(text: str) -> tuple[datetime, int]:
     """Return the second, and the nanoseconds in it."""
     found = _TIMESTAMP.fullmatch(text)
@@ -71,7 +78,7 @@ _TYPES: Mapping[str, _Type] = {
         ("tinyint", "smallint", "int", "integer", "bigint", "long"), _Type("Integral", "an integer", _integer)
     ),
     "decimal": _Type("Decimal", "a decimal", _decimal),
-    "date": _Type("Date", "a date", date.fromisoformat),
+    "date": _Type("Date", "a date", _date),
     "timestamp": _Type("Timestamp", "a timestamp", _timestamp),
 }
 

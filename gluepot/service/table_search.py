@@ -17,6 +17,7 @@ _COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
     "GREATER_THAN_EQUALS": operator.ge,
     "LESS_THAN_EQUALS": operator.le,
 }
+_MOST_CRITERIA = 100
 _TIMES = {"createtime": "created_ms", "updatetime": "updated_ms"}
 _TEXTS: Mapping[str, Callable[[Table], str]] = {
     "name": lambda table: table.name,
@@ -41,8 +42,12 @@ def search(
         order: `SortCriteria`; by database and name if there is none.
 
     Raises:
-        ServiceError: `InvalidInputException` for a time that is none, or a member that tables cannot be sorted by.
+        ServiceError: `InvalidInputException` for a time that is none, a member that tables cannot be sorted by, or more
+            than 100 filters.
     """
+    for member, given in (("Filters", filters), ("SortCriteria", order)):
+        if len(given) > _MOST_CRITERIA:
+            raise invalid(f"{member} has {len(given)} entries; give at most {_MOST_CRITERIA}.")
     checks = [_check(one) for one in filters]
     found = [table for table in tables if _has(table, text) and all(check(table) for check in checks)]
     found.sort(key=lambda table: (table.database, table.name))

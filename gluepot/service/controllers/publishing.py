@@ -11,7 +11,8 @@ from uuid import uuid4
 
 from gluepot.service.decisions.triggers import takes_events
 from gluepot.service.decisions.workflows import first_trigger
-from gluepot.service.events.envelopes import News, Origin, envelope
+from gluepot.service.events.envelopes import EventError, News, Origin, envelope
+from gluepot.service.events.patterns import TooManySteps
 from gluepot.service.events.rules import routed
 from gluepot.service.events.topics import body_for
 from gluepot.service.store.database import Changes
@@ -38,10 +39,16 @@ def take(changes: Changes, events: Sequence[Mapping[str, Any]], now_ms: int) -> 
         changes: the transaction.
         events: in the form of EventBridge.
         now_ms: milliseconds since 1970.
+
+    Raises:
+        EventError: an event has too many values; none was taken.
     """
     rules = changes.events.rules()
-    for event in events:
-        where = routed(rules, event)
+    try:
+        found = [(event, routed(rules, event)) for event in events]
+    except TooManySteps:
+        raise EventError("An event has too many values to compare them with all rules; send several.") from None
+    for event, where in found:
         for workflow in where.workflows:
             trigger = first_trigger(changes.triggers.of_workflow(workflow))
             if trigger is not None and takes_events(trigger):

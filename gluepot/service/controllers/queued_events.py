@@ -95,17 +95,28 @@ class QueuedEvents(Repeating):
             try:
                 events[self._id(one)] = events_of_message(one.body, self._origin, new_event_id, now_ms)
             except EventError as error:
-                log.warning("queued_event_not_understood", queue=self._arn, message=one.number, reason=str(error))
+                self._warn(one, error)
             else:
                 understood.append(one)
         with self._store.changes() as changes:
             changes.alone()
             told = changes.events.told(list(events))
-            new = [name for name in events if name not in told]
-            for name in new:
-                take(changes, events[name], now_ms)
+            new = []
+            for one in tuple(understood):
+                if (name := self._id(one)) in told or name in new:
+                    continue
+                try:
+                    take(changes, events[name], now_ms)
+                except EventError as error:
+                    self._warn(one, error)
+                    understood.remove(one)
+                else:
+                    new.append(name)
             changes.events.note_told(new, now_ms)
         return understood
+
+    def _warn(self, message: Message, error: EventError) -> None:
+        log.warning("queued_event_not_understood", queue=self._arn, message=message.number, reason=str(error))
 
     def _id(self, message: Message) -> str:
         return str(uuid5(NAMESPACE_URL, f"{self._arn}/{message.number}"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
+from gluepot.core.errors import ConfigError
 from gluepot.core.job_parameters import EXTRA_PY_FILES
 from gluepot.core.python_modules.requests import MODULES, OPTIONS
 from gluepot.service.decisions.definitions import is_crawl, is_python_shell, is_quality_run, workers_of
@@ -47,6 +48,7 @@ def command_of(run: Run, fetch: Callable[[str], bytes], master: str | None = Non
 
     Raises:
         EtlError: the script cannot be fetched.
+        ConfigError: an argument has a character that arguments of processes cannot have.
     """
     if is_crawl(run.definition):
         return Command([sys.executable, "-m", "gluepot.crawl", _REQUEST], {_REQUEST: _request(run)})
@@ -55,6 +57,8 @@ def command_of(run: Run, fetch: Callable[[str], bytes], master: str | None = Non
     location = script_location(run)
     name = PurePosixPath(location).name
     words = _for_shell(run, name) if is_python_shell(run.definition) else _for_spark(run, name, master)
+    if any("\0" in word for word in words):
+        raise ConfigError("An argument has the character NUL, which no process can be given; remove it.")
     return Command([sys.executable, "-m", *words], {name: fetch(location)})
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote_plus
 
+from gluepot.core.stored_json import parsed_json
 from gluepot.service.decisions.definitions import is_crawl, is_quality_run
 from gluepot.service.decisions.quality_runs import place_of, reports_metrics, request_of
 from gluepot.service.decisions.states import EVALUATION, Run, State, crawler_of
@@ -197,7 +197,7 @@ def news_of_entry(entry: Mapping[str, Any]) -> News:
         if not entry.get(name):
             raise EventError(f"Parameter {name} is not valid. Reason: {name} is a required argument.")
     try:
-        detail = json.loads(entry["Detail"])
+        detail = parsed_json(entry["Detail"])
     except ValueError:
         detail = None
     if not isinstance(detail, dict):
@@ -260,8 +260,8 @@ def events_of_message(text: str, origin: Origin, new_id: Callable[[], str], now_
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parsed_json(text)
+    except ValueError:
         raise EventError("The message is not JSON.") from None
 
 

@@ -30,6 +30,35 @@ class PatternError(ValueError):
     """A pattern can match nothing, because it is not written as patterns are."""
 
 
+MOST_STEPS = 200_000
+"""Of comparing one event with all patterns. Nearly all take fewer than a hundred; these take less than a second."""
+
+
+class TooManySteps(Exception):
+    """An event and a pattern have so many values that comparing them would hold up the service."""
+
+
+class Effort:
+    """Counts the steps of comparing an event with patterns.
+
+    Args:
+        steps: how many there may be.
+    """
+
+    def __init__(self, steps: int = MOST_STEPS) -> None:
+        self._left = steps
+
+    def spend(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            TooManySteps: there were as many as there may be.
+        """
+        self._left -= steps
+        if self._left < 0:
+            raise TooManySteps
+
+
 def parsed(text: str) -> Mapping[str, Any]:
     """Return a pattern.
 
@@ -46,43 +75,64 @@ def parsed(text: str) -> Mapping[str, Any]:
     return found
 
 
-def matches(pattern: Mapping[str, Any], event: Any) -> bool:
+def matches(pattern: Mapping[str, Any], event: Any, effort: Effort | None = None) -> bool:
     """Return whether an event is one that a pattern describes.
 
     Args:
         pattern: as `parsed` returned it.
         event: the event, or the part of it that is described here; None if the event does not have it.
+        effort: counts the steps; None for those of this call alone.
+
+    Raises:
+        TooManySteps: it takes too long to find out.
     """
+    effort = effort or Effort()
+    effort.spend(1)
     if isinstance(event, list):
-        return any(matches(pattern, one) for one in event)
+        return any(matches(pattern, one, effort) for one in event)
     fields = event if isinstance(event, dict) else {}
     return all(
-        any(matches(one, event) for one in wanted) if name == _OR else _field_matches(wanted, name, fields)
+        any(matches(one, event, effort) for one in wanted)
+        if name == _OR
+        else _field_matches(wanted, name, fields, effort)
         for name, wanted in pattern.items()
     )
 
 
-def _field_matches(wanted: Any, name: str, fields: Mapping[str, Any]) -> bool:
+def _field_matches(wanted: Any, name: str, fields: Mapping[str, Any], effort: Effort) -> bool:
     if isinstance(wanted, dict):
-        return matches(wanted, fields.get(name))
+        return matches(wanted, fields.get(name), effort)
     if name not in fields:
         return {"exists": False} in wanted
     found = fields[name]
     if isinstance(found, dict):
         return False
     values = found if isinstance(found, list) else [found]
-    return any(_value_matches(one, value) for one in wanted for value in values)
+    plain = _distinct(wanted)
+    if any(_is_among(value, plain) for value in values):
+        return True
+    return any(_any_filtered(one, values, effort) for one in wanted if isinstance(one, dict))
 
 
-def _value_matches(wanted: Any, value: Any) -> bool:
-    if not isinstance(wanted, dict):
-        return _same(wanted, value)
+def _any_filtered(wanted: Mapping[str, Any], values: Sequence[Any], effort: Effort) -> bool:
+    """Return whether one of the values passes a filter."""
     [(kind, what)] = wanted.items()
+    effort.spend(len(values))
+    if kind != "anything-but":
+        return any(_value_matches(kind, what, value) for value in values)
+    if isinstance(what, dict):
+        [(inner, texts)] = what.items()
+        excepted = texts if isinstance(texts, list) else [texts]
+        effort.spend(len(values) * len(excepted))
+        return any(not any(_value_matches(inner, one, value) for one in excepted) for value in values)
+    plain = _distinct(what if isinstance(what, list) else [what])
+    return any(not _is_among(value, plain) for value in values)
+
+
+def _value_matches(kind: str, what: Any, value: Any) -> bool:
     match kind:
         case "exists":
             return bool(what)
-        case "anything-but":
-            return not any(_value_matches(one, value) for one in _excepted(what))
         case "numeric":
             pairs = zip(what[::2], what[1::2], strict=True)
             return _is_number(value) and all(_COMPARED[compared](value, bound) for compared, bound in pairs)
@@ -90,14 +140,6 @@ def _value_matches(wanted: Any, value: Any) -> bool:
             return _is_in_network(value, what)
         case _:
             return isinstance(value, str) and _text_matches(kind, what, value)
-
-
-def _excepted(what: Any) -> list[Any]:
-    """Return what `anything-but` excepts, one by one: values, or filters such as `{"prefix": ["a", "b"]}`."""
-    if isinstance(what, dict):
-        [(kind, values)] = what.items()
-        return [{kind: one} for one in (values if isinstance(values, list) else [values])]
-    return what if isinstance(what, list) else [what]
 
 
 def _text_matches(kind: str, what: Any, value: str) -> bool:
@@ -114,9 +156,14 @@ def _text_matches(kind: str, what: Any, value: str) -> bool:
             return value.lower() == str(what).lower()
 
 
-def _same(wanted: Any, value: Any) -> bool:
+def _distinct(wanted: Sequence[Any]) -> set[tuple[bool, Any]]:
+    """Return the plain values, so that an event with many values costs no more for a pattern with many."""
+    return {(isinstance(one, bool), one) for one in wanted if not isinstance(one, dict)}
+
+
+def _is_among(value: Any, plain: set[tuple[bool, Any]]) -> bool:
     # To Python, true is 1.
-    return bool(wanted == value) and isinstance(wanted, bool) == isinstance(value, bool)
+    return not isinstance(value, list | dict) and (isinstance(value, bool), value) in plain
 
 
 def _is_number(value: Any) -> bool:
@@ -125,7 +172,7 @@ def _is_number(value: Any) -> bool:
 
 def _is_in_network(value: Any, network: str) -> bool:
     try:
-        return ip_address(value) in ip_network(network, strict=False)
+        return isinstance(value, str) and ip_address(value) in ip_network(network, strict=False)
     except ValueError:
         return False
 

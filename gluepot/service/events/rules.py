@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from gluepot.service.errors import ServiceError
-from gluepot.service.events.patterns import PatternError, matches, parsed
+from gluepot.service.events.patterns import Effort, PatternError, matches, parsed
 
 ENABLED, DISABLED = "ENABLED", "DISABLED"
 MOST_TARGETS = 100
@@ -62,11 +62,16 @@ class Routed:
 
 
 def routed(rules: Iterable[Rule], event: Mapping[str, Any]) -> Routed:
-    """Return where an event goes: to the targets of each rule that is about it, to each once."""
+    """Return where an event goes: to the targets of each rule that is about it, to each once.
+
+    Raises:
+        TooManySteps: it takes too long to find out.
+    """
+    effort = Effort()
     found = [
         target["Arn"]
         for rule in rules
-        if rule.enabled and matches(rule.pattern, event)
+        if rule.enabled and matches(rule.pattern, event, effort)
         for target in rule.targets.values()
     ]
     places = dict.fromkeys(found)

@@ -18,9 +18,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from zipfile import is_zipfile
 
 from gluepot.core.clock import SystemClock
-from gluepot.core.errors import EtlError
+from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.job_parameters import EXTRA_PY_FILES, python_files
 from gluepot.core.python_modules.files import fetched
 from gluepot.core.python_modules.installation import installed
@@ -66,6 +67,8 @@ def _copied(files: Sequence[str], folder: Path) -> list[str]:
     for number, url in enumerate(files):
         folder.mkdir(exist_ok=True)
         copy, _ = fetched(url, folder / str(number), EXTRA_PY_FILES)
+        if copy.suffix != ".py" and not is_zipfile(copy):  # Python would not say why its modules are not there
+            raise ConfigError(f"--{EXTRA_PY_FILES} has {url!r}, which is no ZIP archive; make it again.")
         paths.append(str(copy.parent.absolute() if copy.suffix == ".py" else copy.absolute()))
     return paths
 

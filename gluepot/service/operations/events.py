@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from gluepot.core.stored_json import parsed_json
 from gluepot.service.context import Service
 from gluepot.service.controllers.publishing import new_event_id, publish, take
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.envelopes import EventError, news_of_entry, received
-from gluepot.service.events.patterns import matches
+from gluepot.service.events.patterns import TooManySteps, matches
 from gluepot.service.events.rules import (
     DISABLED,
     ENABLED,
@@ -55,10 +55,10 @@ def receive(service: Service, body: Any) -> int:
     now_ms = service.now_ms()
     try:
         events = received(body, service.origin, new_event_id, now_ms)
+        with service.store.changes() as changes:
+            take(changes, events, now_ms)
     except EventError as error:
         raise ServiceError("ValidationException", str(error)) from None
-    with service.store.changes() as changes:
-        take(changes, events, now_ms)
     service.wake()
     return len(events)
 
@@ -162,12 +162,15 @@ def try_event_pattern(_: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return whether an event is one that a pattern describes."""
     pattern = check_pattern(request["EventPattern"])
     try:
-        event = json.loads(request["Event"])
+        event = parsed_json(request["Event"])
     except ValueError:
         event = None
     if not isinstance(event, dict):
         raise ServiceError("ValidationException", "Parameter Event is not valid. Reason: it is not a JSON object.")
-    return {"Result": matches(pattern, event)}
+    try:
+        return {"Result": matches(pattern, event)}
+    except TooManySteps:
+        raise ServiceError("ValidationException", "The event has too many values for the pattern.") from None
 
 
 def rule_of(changes: Changes, name: str) -> Rule:

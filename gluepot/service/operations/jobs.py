@@ -8,6 +8,7 @@ from typing import Any
 from gluepot.service.context import Service, secs
 from gluepot.service.decisions.definitions import capacity, complete
 from gluepot.service.errors import ServiceError, invalid, not_found, taken
+from gluepot.service.operations.batches import names_in
 from gluepot.service.operations.bookmarks import forget_deleted
 from gluepot.service.operations.tags import check_tags
 from gluepot.service.paging import cut, position_of, size_of
@@ -97,7 +98,7 @@ def list_jobs(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
 def batch_get_jobs(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return several jobs, and which names there are not."""
     with service.store.changes() as changes:
-        found = {name: changes.job(name) for name in request["JobNames"]}
+        found = {name: changes.job(name) for name in names_in(request, "JobNames")}
     return {
         "Jobs": [_answer(job) for job in found.values() if job is not None],
         "JobsNotFound": [name for name, job in found.items() if job is None],

@@ -42,7 +42,7 @@ def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, An
     stream = _stream(service, _group(service, request), request["logStreamName"])
     window, limit = _window(request), int(request.get("limit") or _LIMITS.events)
     token = request.get("nextToken")
-    kind, place = _place_in(token, stream) if token is not None else ("", None)
+    kind, place = ("", None) if token is None else _place_in(token, stream)
     if kind == "b" or (place is None and not request.get("startFromHead")):
         events, end, begin = _newest(service, stream, None if place is None else place.offset, window, limit)
     else:
@@ -52,8 +52,8 @@ def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, An
         events, end, begin = [event for _, event in page.events], page.end or place, place.offset
     return {
         "events": [_plain(event) for event in events],
-        "nextForwardToken": f"f/{end.offset}/{end.carried_ms}",
-        "nextBackwardToken": f"b/{begin}",
+        "nextForwardToken": f"f/{end.token}",
+        "nextBackwardToken": f"b/{Position(stream.number, begin, 0).token}",
     }
 
 
@@ -183,12 +183,15 @@ def _window(request: Mapping[str, Any]) -> Window:
 
 
 def _place_in(token: str, stream: LogStream) -> tuple[str, Position]:
-    """Return the direction and the place that a token of GetLogEvents stands for."""
+    """Return the direction and the place that a token of GetLogEvents stands for.
+
+    That of a stream of the same name which is no more, such as the log of an older crawl, stands for the begin.
+    """
     kind, _, rest = token.partition("/")
-    place = position_in(f"{stream.number}/{rest}") or position_in(f"{stream.number}/{rest}/{stream.created_ms}")
+    place = position_in(rest)
     if kind not in {"f", "b"} or place is None:
         raise wrong_token(token)
-    return kind, place
+    return kind, place if place.number == stream.number else begin_of(stream)
 
 
 def _time_and_name(token: str) -> tuple[int, str]:

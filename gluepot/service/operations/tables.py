@@ -19,6 +19,7 @@ from gluepot.service.table_search import search
 
 _PAGE = 100
 _VERSION = re.compile("0|[1-9][0-9]{0,8}")
+_INTEGER = re.compile("-?[0-9]+")
 _ATTRIBUTES = {"NAME": "Name", "TABLE_TYPE": "TableType"}
 
 
@@ -110,6 +111,8 @@ def get_table_versions(service: Service, request: Mapping[str, Any]) -> dict[str
 def get_table_version(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return one version of a table, the newest if none is named."""
     wanted = request.get("VersionId")
+    if wanted is not None and not _INTEGER.fullmatch(wanted):
+        raise _no_number(wanted)
     with catalog_of(service) as catalog:
         versions = catalog.table_versions(request["DatabaseName"], request["TableName"])
     found = next((one for one in versions if wanted is None or str(one.version) == wanted), None)
@@ -172,6 +175,10 @@ def _no_version(version: str | None, table: str) -> ServiceError:
     return not_found(f"Table {table} has no version {version}.")
 
 
+def _no_number(version: str) -> ServiceError:
+    return invalid(f"VersionId is {version!r}; give the number of a version, such as '0'.")
+
+
 def _drop_versions(service: Service, request: Mapping[str, Any], versions: list[str]) -> dict[str, ServiceError]:
     with catalog_of(service) as catalog:
         table = catalog.table(request["DatabaseName"], request["TableName"])
@@ -180,6 +187,8 @@ def _drop_versions(service: Service, request: Mapping[str, Any], versions: list[
     for version in versions:
         if version == str(table.version):
             refusals[version] = invalid(f"Version {version} is the newest of table {table.name}; delete the table.")
+        elif not _INTEGER.fullmatch(version):
+            refusals[version] = _no_number(version)
         elif not _VERSION.fullmatch(version) or int(version) not in dropped:
             refusals[version] = _no_version(version, table.name)
     return refusals

@@ -20,6 +20,7 @@ from gluepot.service.decisions.triggers import (
 )
 from gluepot.service.decisions.workflows import first_trigger
 from gluepot.service.errors import ServiceError, invalid, not_found, taken
+from gluepot.service.operations.batches import names_in
 from gluepot.service.operations.crawlers import crawler_named
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.operations.tags import check_tags
@@ -103,7 +104,7 @@ def list_triggers(service: Service, request: Mapping[str, Any]) -> dict[str, Any
 def batch_get_triggers(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return several triggers, and which names there are not."""
     with service.store.changes() as changes:
-        found = {name: changes.triggers.get(name) for name in request["TriggerNames"]}
+        found = {name: changes.triggers.get(name) for name in names_in(request, "TriggerNames")}
     return {
         "Triggers": [answer_of(trigger) for trigger in found.values() if trigger is not None],
         "TriggersNotFound": [name for name, trigger in found.items() if trigger is None],

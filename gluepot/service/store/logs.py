@@ -143,7 +143,8 @@ class LogRows:
     def add(self, group: str, name: str, now_ms: int) -> LogStream:
         """Add a stream that clients write."""
         newest = select(func.max(_T.number)).where(_T.log_group == group)
-        number = (self._connection.execute(newest).scalar() or 0) + 1
+        # Tokens name numbers, so that no stream may have that of one that was deleted.
+        number = max(self._connection.execute(newest).scalar() or 0, now_ms) + 1
         stream = LogStream(group, number, name, "", "", now_ms, 0, 0, 0, 0, 0, is_open=False)
         self._connection.execute(insert(log_streams).values(_row(stream)))
         return stream

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from prometheus_client import CONTENT_TYPE_LATEST
+from sqlalchemy.exc import DataError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request as HttpRequest
@@ -42,6 +43,7 @@ SERVICES = {
 _FORM_WORDS = {"monitoring": "GraniteServiceVersion20100801"}
 """The services that are also called with forms, by the names with which clients sign."""
 _SERVER_ERROR = 500
+_MOST_MESSAGE_CHARS = 10_000
 _GZIP_BITS = 31  # zlib's way to say that a body has the header of gzip
 # What all services refuse, by the codes of the older protocol.
 _QUERY_CODES = {
@@ -85,9 +87,9 @@ def make_app(
 
     async def answer(http: HttpRequest) -> Response:
         request_id, began_secs, code = str(uuid4()), clock.monotonic(), "OK"
-        target = http.headers.get("x-amz-target", "")
+        head = _signed_head(http)
+        target = head.headers.get("x-amz-target", "")
         try:
-            head = _signed_head(http)
             check_head(head.headers, secret_of)
             with unsigned.reserved() as reserve:
                 body = await _body(http, reserve)
@@ -227,6 +229,12 @@ def _told_errors(name: str) -> Iterator[None]:
         raise
     except ConfigError as error:
         raise invalid(str(error)) from error
+    except DataError as error:  # of PostgreSQL: texts with the character NUL, and longer ones than a column takes
+        message = f"The database cannot hold a value of the request ({error.orig}); correct it."
+        raise ServiceError("ValidationException", message) from error
+    except RecursionError:
+        message = "A value of the request is nested too deeply; use fewer levels."
+        raise ServiceError("ValidationException", message) from None
     except EtlError as error:
         log.warning("service_operation_failed", operation=name, error=str(error))
         raise ServiceError("InternalServiceException", str(error), 500) from error
@@ -291,8 +299,11 @@ async def _body(http: HttpRequest, reserve: Callable[[int], None] = lambda _: No
 
 
 def _signed_head(http: HttpRequest) -> Request:
-    """Return what the signature of a request covers, without the body, which may not have arrived."""
-    headers = {name.lower(): value for name, value in http.headers.items()}
+    """Return what the signature of a request covers, without the body, which may not have arrived.
+
+    The values of a header that comes twice are joined, as for a signature, so that none of them is left out of it.
+    """
+    headers = {name: ",".join(http.headers.getlist(name)) for name in http.headers}
     query = f"?{http.url.query}" if http.url.query else ""
     return Request(http.method, f"http://{headers.get('host', '')}{http.url.path}{query}", headers, b"")
 
@@ -309,7 +320,10 @@ def _refusal(refused: ServiceError, request_id: str, service: str = "") -> Respo
         code = _QUERY_CODES.get(code, code)
         headers["x-amzn-query-error"] = f"{code};{'Sender' if refused.status < _SERVER_ERROR else 'Receiver'}"
         code = shapes.error_name(code, service)
-    return _response(refused.status, {"__type": code, "Message": refused.message}, request_id, headers)
+    message = refused.message
+    if len(message) > _MOST_MESSAGE_CHARS:  # it repeats a value of the request
+        message = f"{message[:_MOST_MESSAGE_CHARS]}..."
+    return _response(refused.status, {"__type": code, "Message": message}, request_id, headers)
 
 
 def _response(

@@ -6,6 +6,7 @@ Older versions of boto3, and other SDKs, call CloudWatch like this. The model ha
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,10 @@ from gluepot.service.errors import ServiceError
 
 _ANSWER = """<{name}Response xmlns="{namespace}">{content}
 <ResponseMetadata><RequestId>{id}</RequestId></ResponseMetadata></{name}Response>"""
+
+# Names have fewer parts; what is left over is no member of the model.
+_DEEPEST = 30
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Tree = dict[str, Any]
 """Members by their names; a value is a text, or a tree of what is below."""
@@ -41,14 +46,14 @@ def request_of(form: Mapping[str, str], operation: OperationModel) -> dict[str, 
     tree: Tree = {}
     try:
         for path, text in form.items():
-            *above, last = path.split(".")
+            *above, last = path.split(".", _DEEPEST)
             place = tree
             for name in above:
                 place = place.setdefault(name, {})
             place[last] = text
         shape = operation.input_shape
         return {} if shape is None else _value(shape, {name: tree[name] for name in tree if name in shape.members})
-    except (ValueError, AttributeError, TypeError, KeyError):
+    except (ValueError, AttributeError, TypeError, KeyError, OverflowError):
         raise ServiceError("MalformedInput", f"The form of {operation.name} is not as the model has it.") from None
 
 
@@ -78,6 +83,11 @@ def enveloped(name: str, result: str | None, namespace: str, request_id: str) ->
     return _ANSWER.format(name=name, namespace=namespace, content=content, id=request_id)
 
 
+def xml_text(text: str) -> str:
+    """Return a text as XML has it. Control characters, which XML cannot have, become replacement characters."""
+    return escape(_NOT_IN_XML.sub("\ufffd", text))
+
+
 def _value(shape: Shape, given: Any) -> Any:
     if isinstance(shape, StructureShape):
         return {name: _value(shape.members[name], one) for name, one in given.items() if name in shape.members}
@@ -105,11 +115,11 @@ def _xml(shape: Shape, value: Any) -> str:
     if isinstance(shape, ListShape):
         return "".join(f"<member>{_xml(shape.member, one)}</member>" for one in value)
     if isinstance(shape, MapShape):
-        pairs = ((escape(key), _xml(shape.value, one)) for key, one in value.items())
+        pairs = ((xml_text(key), _xml(shape.value, one)) for key, one in value.items())
         return "".join(f"<entry><key>{key}</key><value>{one}</value></entry>" for key, one in pairs)
     match shape.type_name:
         case "timestamp":
             return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%dT%H:%M:%SZ}"
         case "string":
-            return escape(value)
+            return xml_text(value)
     return json.dumps(value)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from xml.sax.saxutils import escape
 
 from gluepot.service.errors import ServiceError
-from gluepot.service.wire.forms import enveloped, form_of
+from gluepot.service.wire.forms import enveloped, form_of, xml_text
 from gluepot.service.wire.signature import Signer
 
 FORM = "application/x-www-form-urlencoded"
@@ -42,17 +41,17 @@ def answer(signer: Signer, body: bytes, account: str, request_id: str) -> str:
 
 def refusal(refused: ServiceError, request_id: str) -> str:
     """Return an error as clients of these services expect it."""
-    return _REFUSAL.format(code=escape(refused.code), message=escape(refused.message), id=request_id)
+    return _REFUSAL.format(code=xml_text(refused.code), message=xml_text(refused.message), id=request_id)
 
 
 def _caller(_: Mapping[str, str], signer: Signer, account: str) -> str:
-    key = escape(signer.access_key)
+    key = xml_text(signer.access_key)
     return f"<Arn>arn:aws:iam::{account}:user/{key}</Arn><UserId>{key}</UserId><Account>{account}</Account>"
 
 
 def _role(form: Mapping[str, str], _: Signer, account: str) -> str:
     """Return the role of any name, because roles of jobs are kept and not used. Airflow asks for its ARN."""
-    if not (name := escape(form.get("RoleName", ""))):
+    if not (name := xml_text(form.get("RoleName", ""))):
         raise ServiceError("ValidationError", "RoleName is missing; give any name.")
     return (
         f"<Role><Path>/</Path><RoleName>{name}</RoleName><RoleId>{name}</RoleId>"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any
 
 from botocore.loaders import Loader
@@ -17,7 +19,12 @@ _JAVA_ASTRAL = "\\uD800\\uDC00-\\uDBFF\\uDFFF"
 _ASTRAL = "\U00010000-\U0010ffff"
 # AWS lets it match texts of several lines, such as schemas.
 _NOT_BLANK = r".*\S.*"
+# Takes exponential time as AWS writes it. Both mean: printable characters and tabs, and not only tabs.
+_SLOW_HEADER_VALUE = r"^[ \t]*[\x20-\x7E]+([ \t]+[\x20-\x7E]+)*[ \t]*$"
+_HEADER_VALUE = r"(?=\t*[\x20-\x7E])[\t\x20-\x7E]*"
 _SHOWN_CHARS = 200
+# Of a request; a body of 2 MB can break the model in 900,000 places.
+_MOST_TOLD = 100
 # AWS takes worker types that its own model does not name; the operations know which.
 _OPEN_ENUMERATIONS = frozenset({"WorkerType"})
 _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -32,6 +39,13 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "list": (list,),
     "map": (dict,),
     "structure": (dict,),
+}
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "integer": (-(2**31), 2**31 - 1),
+    "long": (-(2**63), 2**63 - 1),
+    "double": (-sys.float_info.max, sys.float_info.max),
+    "float": (-sys.float_info.max, sys.float_info.max),
+    "timestamp": (-62_135_596_800, 253_402_300_799),  # the years that a date has, 1 to 9999
 }
 
 
@@ -60,10 +74,11 @@ def check_request(name: str, body: Mapping[str, Any], service: str = "glue") -> 
         ServiceError: `ValidationException`, in the words of AWS.
     """
     shape = model_of(service).operation_model(name).input_shape
-    found = list(violations(shape, body)) if shape is not None else []
+    found = list(islice(violations(shape, body), _MOST_TOLD + 1)) if shape is not None else []
     if found:
-        count = f"{len(found)} validation error{'s' if len(found) > 1 else ''} detected"
-        raise ServiceError("ValidationException", f"{count}: {'; '.join(found)}")
+        number = str(len(found)) if len(found) <= _MOST_TOLD else f"More than {_MOST_TOLD}"
+        count = f"{number} validation error{'s' if len(found) > 1 else ''} detected"
+        raise ServiceError("ValidationException", f"{count}: {'; '.join(found[:_MOST_TOLD])}")
 
 
 def violations(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
@@ -85,13 +100,19 @@ def violations(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
             yield from violations(shape.member, one, f"{path}.{at}.member")
     elif isinstance(shape, MapShape):
         for key, one in value.items():
-            yield from _limits(shape.key, key, f"{path}.{key}.key")
-            yield from violations(shape.value, one, f"{path}.{key}.value")
+            here = f"{path}.{key[:_SHOWN_CHARS]}"  # all that is below repeats it
+            yield from _limits(shape.key, key, f"{here}.key")
+            yield from violations(shape.value, one, f"{here}.value")
 
 
 def _has_type(shape: Shape, value: Any) -> bool:
     known = _PYTHON_TYPES.get(shape.type_name, (object,))
-    return isinstance(value, known) and (not isinstance(value, bool) or shape.type_name == "boolean")
+    if not isinstance(value, known) or (isinstance(value, bool) and shape.type_name != "boolean"):
+        return False
+    if not isinstance(value, int | float) or shape.type_name not in _RANGES:
+        return True
+    least, most = _RANGES[shape.type_name]
+    return least <= value <= most
 
 
 def _members(shape: StructureShape, value: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -131,6 +152,8 @@ def _length(value: Any) -> int | None:
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     """Return a pattern of the model; None for the one that needs classes which only Java has."""
+    if pattern == _SLOW_HEADER_VALUE:
+        return re.compile(_HEADER_VALUE)
     try:
         return re.compile(pattern.replace(_JAVA_ASTRAL, _ASTRAL), re.DOTALL if pattern == _NOT_BLANK else 0)
     except re.error:

@@ -74,7 +74,11 @@ def verify(request: Request, secret_of: Callable[[str], str | None], now_secs: f
     digest = request.headers.get("x-amz-content-sha256")
     if digest is not None and digest != hashlib.sha256(request.body).hexdigest():
         raise wrong
-    if not hmac.compare_digest(_signature(request, found, secret), found["signature"]):
+    try:
+        expected = _signature(request, found, secret)
+    except ValueError:  # the header Host is none
+        raise wrong from None
+    if not hmac.compare_digest(expected, found["signature"]):
         raise wrong
     if abs(signed_at.timestamp() - now_secs) > SKEW_SECS or f"{signed_at:%Y%m%d}" != found["day"]:
         now = datetime.fromtimestamp(now_secs, UTC)

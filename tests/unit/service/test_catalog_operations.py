@@ -111,3 +111,12 @@ def test_a_table_has_at_most_three_indexes(call):
     assert refused.value.code == "ResourceNumberLimitExceededException"
     with pytest.raises(ServiceError, match="already exists"):
         call("CreatePartitionIndex", **where, PartitionIndex=indexes[0])
+
+
+def test_a_version_that_is_no_number_is_refused_and_another_is_not_found(call):
+    call("CreateTable", DatabaseName="web", TableInput={"Name": "clicks"})
+    for operation in ("GetTableVersion", "DeleteTableVersion"):
+        for version, code in (("1a", "InvalidInputException"), ("20", "EntityNotFoundException")):
+            with pytest.raises(ServiceError) as refused:
+                call(operation, DatabaseName="web", TableName="clicks", VersionId=version)
+            assert refused.value.code == code

@@ -1,12 +1,13 @@
 """Which events a pattern describes, and which patterns are none."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.service.events.patterns import PatternError, matches, parsed
+from gluepot.service.events.patterns import PatternError, TooManySteps, matches, parsed
 
 EVENT = {
     "source": "aws.s3",
@@ -140,3 +141,29 @@ def test_wildcards_take_linear_time():
     pattern = parsed(json.dumps({"detail": {"key": [{"wildcard": "*a" * 10 + "*b"}]}}))
     assert not matches(pattern, {"detail": {"key": "a" * 1024}})
     assert matches(pattern, {"detail": {"key": "a" * 1024 + "b"}})
+
+
+def test_many_values_in_pattern_and_event_take_no_product_of_time():
+    wanted = [f"w{number}" for number in range(500)]
+    pattern = parsed(json.dumps({"detail": {"keys": wanted, "others": [{"anything-but": wanted}]}}))
+    event = {"detail": {"keys": [f"v{number}" for number in range(20_000)], "others": wanted * 20}}
+    began = time.process_time()
+    assert not matches(pattern, event)
+    assert not matches({"detail": {"others": pattern["detail"]["others"]}}, event)
+    assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"$or": [{"parts": {"kind": [str(number)]}} for number in range(200)]},
+        {"keys": [{"prefix": f"w{number}"} for number in range(200)]},
+        {"keys": [{"anything-but": {"suffix": [str(number) for number in range(1000)]}}]},
+    ],
+)
+def test_an_event_with_very_many_values_for_a_pattern_is_refused(detail):
+    pattern = parsed(json.dumps({"detail": detail}))
+    event = {"detail": {"parts": [{"kind": "a"}] * 2_000, "keys": ["v"] * 2_000}}
+    assert not matches(pattern, {"detail": {"parts": [{"kind": "a"}] * 20, "keys": []}})
+    with pytest.raises(TooManySteps):
+        matches(pattern, event)

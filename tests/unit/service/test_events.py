@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from gluepot.crawl.queues import Message
 from gluepot.service.controllers.deliveries import Deliveries
+from gluepot.service.controllers.queued_events import QueuedEvents
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.delivery import Delivery, claimed, next_attempt
 from gluepot.service.operations.events import receive
@@ -357,4 +359,21 @@ def test_places_that_are_away_do_not_hold_up_others(world, monkeypatch):
     world.clock.now += 2
     deliveries.step()
     assert tried == ["http://away.example/"]
+    assert len(on_their_way(world)) == 3
+
+
+def test_an_event_that_takes_too_long_to_compare_is_refused_and_others_are_taken(world):
+    rule(world, {"source": ["shop"], "detail": {"keys": [{"prefix": f"w{number}"} for number in range(200)]}}, HOOK)
+    rule(world, {"source": ["shop"]}, HOOK, name="all")
+    large = {"keys": ["v"] * 2_000}
+    entries = [{"Source": "shop", "DetailType": "Order", "Detail": json.dumps(one)} for one in (large, {})]
+    answer = world.call("PutEvents", of=EVENTS, Entries=entries)
+    assert [one.get("ErrorCode") for one in answer["Entries"]] == ["InvalidArgument", None]
+    good, bad = ({"source": "shop", "detail-type": "Order", "detail": one} for one in ({}, large))
+    with pytest.raises(ServiceError, match="too many values"):
+        receive(world.service, [good, bad])
+    assert len(on_their_way(world)) == 1
+    queue = QueuedEvents("arn:aws:sqs:us-east-1:000000000000:q", world.store, world.service.origin, world.clock, [])
+    messages = [Message(str(number), str(number), json.dumps(one)) for number, one in enumerate((good, bad, good))]
+    assert [one.number for one in queue._take(messages)] == ["0", "2"]
     assert len(on_their_way(world)) == 3

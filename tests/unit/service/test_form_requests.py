@@ -55,11 +55,21 @@ def test_answers_are_read_as_with_json():
     assert read("PutMetricData") == {}
 
 
+def test_characters_that_xml_does_not_have_are_replaced():
+    assert read("ListMetrics", NextToken="a\x01b\ufffe<🙂\t") == {"NextToken": "a\ufffdb\ufffd<🙂\t"}
+
+
+def test_a_name_of_very_many_parts_takes_no_time():
+    operation = MODEL.operation_model("ListMetrics")
+    assert forms.request_of({"a." * 100_000: "1", "Namespace": "Shop"}, operation) == {"Namespace": "Shop"}
+
+
 @pytest.mark.parametrize(
     "form",
     [
         {"MaxDatapoints": "many"},
         {"StartTime": "noon"},
+        {"StartTime": "0001-01-01T00:00:00+14:00"},
         {"MetricDataQueries.member.one.Id": "m"},
         {"MetricDataQueries.member": "m"},
         {"MetricDataQueries": "m", "MetricDataQueries.member.1.Id": "m"},

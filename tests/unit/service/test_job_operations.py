@@ -22,3 +22,10 @@ def test_the_refusal_names_what_the_update_would_have_reset(world):
     command = {"Name": "glueetl", "ScriptLocation": "s3://b/job.py"}
     with pytest.raises(ServiceError, match=r"has no Role\. .* reset DefaultArguments, Description, MaxRetries\."):
         world.call("UpdateJob", JobName="daily", JobUpdate={"Command": command})
+
+
+@pytest.mark.parametrize(("operation", "member"), [("BatchGetJobs", "JobNames"), ("BatchGetTriggers", "TriggerNames")])
+def test_names_of_a_batch_count_once_and_are_limited(world, operation, member):
+    assert world.call(operation, **{member: ["a"] * 5_000})[member.removesuffix("Names") + "sNotFound"] == ["a"]
+    with pytest.raises(ServiceError, match=f"{member} has 1001 names; give at most 1000 in a call"):
+        world.call(operation, **{member: [str(number) for number in range(1001)]})

@@ -131,3 +131,18 @@ def test_events_go_when_the_group_no_longer_keeps_them_and_tokens_go_on(logs, wo
     put(logs, "new", at_ms=round(world.clock.now * 1000))
     assert [one["message"] for one in logs("FilterLogEvents", logGroupName="/app")["events"]] == ["new"]
     assert [one["message"] for one in logs("GetLogEvents", **STREAM, nextToken=token)["events"]] == ["new"]
+
+
+def test_tokens_of_a_stream_that_was_deleted_skip_nothing_of_the_next_one(logs, world):
+    put(logs, "old", "older")
+    tokens = [logs("GetLogEvents", **STREAM, startFromHead=True)["nextForwardToken"]]
+    tokens.append(logs("FilterLogEvents", logGroupName="/app", limit=1)["nextToken"])
+    logs("DeleteLogStream", **STREAM)
+    world.clock.now += 0.01
+    logs("CreateLogStream", **STREAM)
+    put(logs, "new", "newer")
+    assert [text for _, text in got(logs("GetLogEvents", **STREAM, nextToken=tokens[0]))] == ["new", "newer"]
+    assert [text for _, text in got(logs("FilterLogEvents", logGroupName="/app", nextToken=tokens[1]))] == [
+        "new",
+        "newer",
+    ]

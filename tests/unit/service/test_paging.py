@@ -47,7 +47,7 @@ def test_pages_of_scanned_entries_hold_each_entry_once(count, every):
     assert all(found for found in pages[1:])
 
 
-@pytest.mark.parametrize("token", ["made up", "eA=="])
+@pytest.mark.parametrize("token", ["made up", "eA==", "((((", "é"])
 def test_a_token_that_no_answer_had_is_refused(token):
     with pytest.raises(ServiceError, match="use a token from an earlier response"):
         page([], {"NextToken": token}, "Found", 100, str)

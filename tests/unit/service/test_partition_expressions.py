@@ -71,6 +71,7 @@ def test_the_default_partition_of_hive_is_null():
         ("n between 1 and 1e2", '"1E\\+2" is not an integer'),
         ("'NaN' = price", '"NaN" is not a decimal'),
         ("day = '2026-02-30'", '"2026-02-30" is not a date'),
+        ("day = '20260102'", '"20260102" is not a date'),
         ("at = '2026-03-04'", '"2026-03-04" is not a timestamp'),
         ("at > '2026-03-04T05:06:07'", "is not a timestamp"),
         ("n LIKE '1%'", "Integral data type doesn't support operation 'LIKE'"),

@@ -8,6 +8,7 @@ from gluepot.core.errors import ConfigError
 from gluepot.service.decisions.commands import command_of
 from gluepot.service.decisions.states import Run, State
 from gluepot.service.keys import KeyPair
+from gluepot.service.launch import python_shell
 from gluepot.service.launch.drivers import master_of
 from gluepot.service.launch.processes import said
 from gluepot.service.server import run_environment
@@ -102,3 +103,17 @@ def test_launcher_and_master_fit_together():
     ):
         with pytest.raises(ConfigError, match=reason):
             master_of(launcher, master)
+
+
+@pytest.mark.parametrize("name", ["modules.zip", "modules.egg"])
+def test_an_archive_that_is_none_fails_a_shell_job_before_its_script(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(b"PK\x03\x04, and no more")
+    with pytest.raises(SystemExit, match=r"--extra-py-files has '.*', which is no ZIP archive"):
+        python_shell.main(["", "", str(tmp_path / name), "job.py"], {})
+
+
+@pytest.mark.parametrize("kind", ["glueetl", "pythonshell"])
+def test_an_argument_that_no_process_can_be_given_is_the_cause_of_the_failure(kind):
+    with pytest.raises(ConfigError, match="An argument has the character NUL"):
+        command({"--day": "mon\0day"}, kind=kind)

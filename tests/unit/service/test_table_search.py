@@ -67,3 +67,8 @@ def test_tables_are_sorted_as_it_is_wanted():
 def test_what_cannot_be_compared_is_refused(wrong):
     with pytest.raises(ServiceError):
         found(**wrong)
+
+
+def test_very_many_filters_are_refused():
+    with pytest.raises(ServiceError, match="Filters has 101 entries; give at most 100"):
+        found(filters=[{"Key": "Name", "Value": "a"}] * 101)

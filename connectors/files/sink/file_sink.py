@@ -15,6 +15,7 @@ from gluepot.connectors.files.sink.partitions import Partitions
 from gluepot.connectors.files.sink.refused_rows import RefusedRows
 from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
+from gluepot.connectors.files.sink.unreadable_texts import without_unreadable
 from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.core.storage import canonical_url, open_storage
@@ -95,7 +96,10 @@ class FileSink:
         try:
             for chunk in chunks:
                 rejects.add(chunk.errors)
-                partitions.add(chunk.batch, chunk.origin)
+                # Texts of records that a stream's decoder has read are UTF-8.
+                batch, unreadable = (chunk.batch, []) if chunk.origin else without_unreadable(chunk.batch)
+                rejects.add(unreadable)
+                partitions.add(batch, chunk.origin)
             data_files = partitions.finish()
             refused.finish()
             files = [*data_files, *rejects.finish()]

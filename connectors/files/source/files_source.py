@@ -103,7 +103,7 @@ class FilesSource:
                         f"{file.url}, byte {first.at.position}: {first.message} With isFailFast the job ends here;"
                         " correct the file or leave isFailFast out"
                     )
-                yield Chunk(_with_columns(chunk.batch, added), chunk.errors)
+                yield replace(chunk, batch=_with_columns(chunk.batch, added))
 
     def _added_columns(self, file: FileVersion) -> Iterator[tuple[str, pa.Scalar]]:
         for name, value in partition_values(file.partition):

@@ -70,6 +70,17 @@ def test_records_that_cannot_be_read_are_dropped_and_counted_if_the_job_says_so(
     assert (chunk.errors, tally.left_out, tally.rejected) == ([FAILED], 1, 0)
 
 
+def test_values_that_become_null_in_the_read_or_in_a_step_are_counted_and_told(capsys):
+    logging.configure(json=True)
+    tally, read = Tally(), Chunk(ROWS, misfits={"b": 2})
+
+    list(through([read, read], [ApplyMapping([("a", "string", "a", "string")])], tally))
+
+    assert tally.misfits == {"a": 2, "b": 4}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line).items() >= {"msg": "values_do_not_fit", "nulls_by_field": {"a": 2, "b": 4}}.items()
+
+
 def test_a_record_that_cannot_be_read_ends_the_job_if_it_says_so():
     with pytest.raises(PermanentError, match=r"clicks 0, position 7: this record cannot .*--on-malformed"):
         list(through([Chunk(ROWS, [ERROR])], [], Tally(), OnMalformed.FAIL))

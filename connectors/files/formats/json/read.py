@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -112,7 +112,7 @@ class JsonReader:
         values, at, refusals = _without_oversize(found, positions)
         chunk = self._decoder.decode(values, at, file.place, file.partition)
         oversize = [refused(verdict, found[n], file.place, file.partition, positions[n]) for n, verdict in refusals]
-        return Chunk(chunk.batch, [*chunk.errors, *oversize])
+        return replace(chunk, errors=[*chunk.errors, *oversize])
 
     def _records(self, file: OpenFile) -> Iterator[tuple[Sequence[bytes], list[int]]]:
         if self._settings.path:

@@ -234,3 +234,17 @@ def test_two_writes_of_one_batch_do_not_share_a_name(tmp_path):
         sink = new_file_sink(str(tmp_path), CommitKey("q", 0, ctx), parquet)
         finals.update(file.final for file in write(sink, [{"a": 1}]).files)
     assert len(finals) == 2
+
+
+def test_a_row_with_a_text_that_is_not_utf8_is_a_rejected_record_with_its_bytes(tmp_path):
+    sink = sink_to(tmp_path)
+    bad = pa.array([b"x", b"\xc3(", b"k\xc3\xb6ln", None]).view(pa.string())
+    lists = pa.ListArray.from_arrays([0, 1, 1, 2, 3], pa.array([b"a", b"b", b"\xff"]).view(pa.string()))
+    part = write(sink, pa.record_batch({"id": [1, 2, 3, 4], "text": bad, "list": lists}))
+    (data, rejects) = part.files
+    assert [row["id"] for row in parquet_rows(sink, data)] == [1, 3]
+    assert pq.read_table(path(sink, rejects)).column("raw").to_pylist() == [
+        b'{"id":2,"text":"\xc3(","list":[]}',
+        b'{"id":4,"list":["\xff"]}',
+    ]
+    assert (part.rows_out, part.rejected) == (2, {"invalid_utf8": 2})

@@ -28,14 +28,16 @@ def lost_values(before: Column, after: Column) -> int:
         before: any values.
         after: what a cast or a selection by type made of them.
     """
-    lost = after.array.null_count - before.array.null_count
+    lost: int = after.array.null_count - before.array.null_count
     if lost <= 0:
         return 0
     sides = children_of(before) if is_choice(before.field) else [before]
     texts = [side.array for side in sides if pa.types.is_string(side.field.type)]
     is_null = after.array.is_null()
     blank = (pc.and_(is_null, pc.equal(pc.utf8_trim_whitespace(text), "")) for text in texts)
-    return max(0, lost - sum(pc.sum(one).as_py() or 0 for one in blank))
+    for one in blank:
+        lost -= pc.sum(one).as_py() or 0
+    return max(0, lost)
 
 
 def project(column: Column, type_name: str, zone: TimeZone = UTC) -> Column:

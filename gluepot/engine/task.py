@@ -33,6 +33,7 @@ from gluepot.frames.timestamps import in_utc
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.frames.transforms.needed_columns import needed_columns
 from gluepot.frames.transforms.sought import Seeks, other_columns, seeking, without_values
+from gluepot.frames.unreadable_texts import readable
 from gluepot.quality.measure_rows import MeasureRows
 from gluepot.quality.measures import Measured
 
@@ -328,6 +329,8 @@ def through(
         if chunk.misfits:
             tally.misfits.update(chunk.misfits)
             chunk = replace(chunk, misfits={})
+        if steps:
+            chunk = readable(chunk)
         done = _noted_steps(steps, chunk, tally) if noting else run_steps(steps, chunk)
         tally.misfits.update(done.misfits)
         tally.rows_dropped += _records(chunk) - _records(done)

@@ -15,12 +15,12 @@ from gluepot.connectors.files.sink.partitions import Partitions
 from gluepot.connectors.files.sink.refused_rows import RefusedRows
 from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
-from gluepot.connectors.files.sink.unreadable_texts import without_unreadable
 from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.core.storage import canonical_url, open_storage
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.time_zone import UTC, TimeZone
+from gluepot.frames.unreadable_texts import readable
 
 # What table formats aim at by default; a file of this size is also far below S3's limit of 5 GB for a copy.
 TARGET_FILE_SIZE_BYTES = 512 << 20
@@ -95,11 +95,9 @@ class FileSink:
         partitions = Partitions(plan, refused, resolver)
         try:
             for chunk in chunks:
-                rejects.add(chunk.errors)
-                # Texts of records that a stream's decoder has read are UTF-8.
-                batch, unreadable = (chunk.batch, []) if chunk.origin else without_unreadable(chunk.batch)
-                rejects.add(unreadable)
-                partitions.add(batch, chunk.origin)
+                writable = readable(chunk)
+                rejects.add(writable.errors)
+                partitions.add(writable.batch, writable.origin)
             data_files = partitions.finish()
             refused.finish()
             files = [*data_files, *rejects.finish()]

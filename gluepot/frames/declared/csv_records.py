@@ -2,7 +2,8 @@
 
 A record is one line, a value may be in double quotes, and two double quotes in it are one, as in Glue's csv reader
 (docs/glue 5.2). Empty values are null. The rest is what Spark's `from_csv` does in its permissive mode: a value that
-does not fit is null and the row stays, values missing at the end are null, values beyond the last column disappear and are counted.
+does not fit is null and the row stays, values missing at the end are null, values beyond the last column disappear
+and are counted.
 Unlike there
 
 - a record that is empty or not one line, has quotes in wrong places, or is not UTF-8, becomes an error, not a row with

@@ -1,4 +1,4 @@
-"""Rows with a text that is not UTF-8, which most readers of the written files would refuse together with their file.
+"""Rows with a text that is not UTF-8. Python cannot take them, and a file that has one is refused by most readers.
 
 Records that we read have none, because their formats are checked. Spark does not check the texts of its own rows, and
 files of Parquet and ORC only say that a column holds texts.
@@ -7,12 +7,13 @@ files of Parquet and ORC only say that a column holds texts.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from gluepot.frames.chunk import ErrorRecord
+from gluepot.frames.chunk import CallSite, Chunk, ErrorRecord
 from gluepot.frames.json_text import json_bytes_as_they_are
 
 REASON = "invalid_utf8"
@@ -20,15 +21,22 @@ _MESSAGE = "A text of the row is not UTF-8."
 _ASCII_END = 128
 
 
-def without_unreadable(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, list[ErrorRecord]]:
-    """Return the rows whose texts can be read, and for each of the others a rejected record: JSON with its bytes."""
+def readable(chunk: Chunk) -> Chunk:
+    """Return the rows whose texts can be read; each of the others becomes an error, with JSON that has its bytes.
+
+    Rows of known origin are left alone: their records have been decoded, and so checked.
+    """
+    if chunk.origin is not None:
+        return chunk
+    batch = chunk.batch
     bad = sorted({row for column in batch.columns if not _is_readable(column) for row in _unreadable(column, 0)})
     if not bad:
-        return batch, []
+        return chunk
     wanted = np.ones(batch.num_rows, bool)
     wanted[bad] = False
-    errors = [ErrorRecord(_json(batch, row), REASON, _MESSAGE) for row in bad]
-    return batch.filter(pa.array(wanted)), errors
+    # The record was read, and arrives where it is refused: that is what a call site says.
+    errors = [ErrorRecord(_json(batch, row), REASON, _MESSAGE, callsite=CallSite()) for row in bad]
+    return replace(chunk, batch=batch.filter(pa.array(wanted)), errors=[*chunk.errors, *errors])
 
 
 def _is_readable(column: pa.Array) -> bool:

@@ -95,6 +95,7 @@ class Summary:
             ],
             "rejected": dict(self.rejected),
             "rejects_in": dict(self.rejects_in),
+            "values_nulled": self.nulled + sum(one.misfits for one in self.queries.values()),
             "account": None if self.account is None else self.account.to_plain(),
         }
 

@@ -44,6 +44,7 @@ def test_batches_and_outputs_are_added_up():
         ],
         "rejected": {"malformed_json": 2, "cast_error": 3},
         "rejects_in": {"/state/rejects": 3},
+        "values_nulled": 0,
         "account": ACCOUNT.to_plain(),
     }
 

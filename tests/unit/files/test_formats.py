@@ -39,6 +39,8 @@ COMPRESSED = {
     "a.gz": gzip.compress(LINES),
     "two-members.gz": gzip.compress(LINES[:10]) + gzip.compress(LINES[10:]),
     "a.bz2": bz2.compress(LINES),
+    "two-streams.bz2": bz2.compress(LINES[:10]) + bz2.compress(LINES[10:]),
+    "two-streams.deflate": zlib.compress(LINES[:10]) + zlib.compress(LINES[10:]),
     "a.json.zst": pa.compress(LINES, "zstd", asbytes=True),
     "a.json.deflate": zlib.compress(LINES),
     "a.snappy": hadoop_snappy(LINES),
@@ -66,6 +68,13 @@ def test_the_option_outweighs_the_name(tmp_path):
 @pytest.mark.parametrize("name", [name for name in COMPRESSED if name != "a.json"])
 def test_a_file_cut_short_is_named(tmp_path, name):
     (tmp_path / name).write_bytes(COMPRESSED[name][:-9])
+    with pytest.raises(PermanentError, match=rf"{name} is damaged or was not written to its end"):
+        records(tmp_path, "json")
+
+
+@pytest.mark.parametrize("name", ["a.gz", "a.bz2", "a.json.deflate", "a.json.zst", "a.snappy"])
+def test_bytes_behind_the_end_that_are_no_stream_are_named(tmp_path, name):
+    (tmp_path / name).write_bytes(COMPRESSED[name] + b'{"id": 9}\n')
     with pytest.raises(PermanentError, match=rf"{name} is damaged or was not written to its end"):
         records(tmp_path, "json")
 

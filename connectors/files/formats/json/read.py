@@ -22,6 +22,7 @@ from gluepot.connectors.files.formats.json.framing import HEAD_BYTES, begins_arr
 from gluepot.connectors.files.formats.schemas import with_schema
 from gluepot.connectors.files.formats.text_lines import BLOCK_BYTES, BOM, behind, lines, lines_of, text_blocks
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.declared import DeclaredJson, RecordDecoder
@@ -31,6 +32,8 @@ from gluepot.frames.json_kernel import object_lines
 from gluepot.frames.json_record import LONG_BYTES, dumps, loads, oversize
 from gluepot.frames.payloads import Lines
 from gluepot.frames.refusal import Refusal, refused
+
+log = get_logger(__name__)
 
 MOST_DOCUMENT_BYTES = 512 << 20
 # Of a file that was compressed, and so may be small where the document is large.
@@ -158,6 +161,10 @@ def _documents(plain: BinaryIO, file: OpenFile) -> Iterator[tuple[int, bytes]]:
             )
         block = plain.read(BLOCK_BYTES)
     yield from cutter.end()
+    if cutter.is_array_open:
+        configure_once()
+        hint = "the file may have been cut off; its records up to there are read"
+        log.warning("array_not_closed", file=file.place, hint=hint)
 
 
 def _without_oversize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from structlog.testing import capture_logs
 
 from gluepot.connectors.contracts import Sink
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
@@ -178,8 +179,10 @@ def test_records_without_a_column_to_write_are_rows_of_nulls_beside_others(tmp_p
 
 def test_columns_that_differ_by_case_do_not_break_the_file(tmp_path):
     sink = sink_to(tmp_path)
-    (file,) = write(sink, [{"id": 1, "ID": "a"}]).files
+    with capture_logs() as logs:
+        (file,) = write(sink, [{"id": 1, "ID": "a"}]).files
     assert parquet_rows(sink, file) == [{"id": 1, "ID_1": "a"}]
+    assert [line["names"] for line in logs if line["event"] == "columns_renamed"] == [{"ID_1": "ID"}]
 
 
 def test_the_schema_has_the_columns_of_all_files_then_the_keys_with_their_types(tmp_path):

@@ -11,6 +11,7 @@ from decimal import Decimal
 import fastavro
 import pyarrow as pa
 import pytest
+from structlog.testing import capture_logs
 from pyarrow import orc, parquet
 
 from gluepot.connectors.files.compression import decompressed
@@ -154,6 +155,15 @@ def test_a_path_leads_to_the_records(tmp_path, path, text):
 def test_a_path_that_is_not_understood_is_said(tmp_path, path):
     with pytest.raises(ConfigError, match="jsonPath is"):
         records(tmp_path, "json", jsonPath=path)
+
+
+def test_documents_that_a_path_leads_nowhere_in_are_counted(tmp_path):
+    (tmp_path / "a").write_text('{"a": [{"id": 1}]}\n{"A": [{"id": 2}]}\n{"a": {"id": 3}}\n{"a": []}\n')
+    (tmp_path / "b").write_text('{"a": []}\n')
+    with capture_logs() as logs:
+        assert records(tmp_path, "json", jsonPath="$.a[*]") == [{"id": 1}]
+    (line,) = logs
+    assert line.items() >= {"event": "documents_without_records", "documents": 2, "of": 4}.items()
 
 
 TYPED = pa.table(

@@ -10,7 +10,7 @@ from gluepot.connectors.contracts import ColumnarSource
 from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.listing import ListingStats, list_files
 from gluepot.connectors.files.source.settings import FileReadSettings
-from gluepot.core.errors import ConfigError
+from gluepot.core.errors import ConfigError, PermanentError
 from tests.unit.files.reading import chunks, errors, records
 
 TABLE = pa.table({"Id": [1], "page": ["x"], "wide": [b"y"]})
@@ -26,6 +26,12 @@ def test_columns_that_nobody_asks_for_are_not_read(tmp_path, form, wanted, given
     group = FileGroup(tuple(list_files(settings.listing, ListingStats())))
     (chunk,) = settings.source.only(frozenset(wanted)).read(group)
     assert (chunk.batch.schema.names, chunk.batch.num_rows) == (given, 1)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["id", "id"]), tmp_path / "a")
+    with pytest.raises(PermanentError, match=r"The Parquet file .* it has two columns 'id'; "):
+        records(tmp_path, "parquet")
 
 
 def schema(**fields):

@@ -237,16 +237,24 @@ def _at_path(file: OpenFile, path: Sequence[Step]) -> Iterator[tuple[list[bytes]
     most_memory_bytes = _MOST_MEMORY_BYTES if file.is_unpacked else max(_MOST_MEMORY_BYTES, 8 * len(text))
     if excess(text, most_memory_bytes, sys.maxsize, sys.maxsize) is not None:
         raise too_large(file.place, f"documents that take more than {most_memory_bytes >> 20} MiB")
-    return _gathered(_records_at(text, path))
+    return _gathered(_records_at(text, path, file.place))
 
 
-def _records_at(text: bytes, path: Sequence[Step]) -> Iterator[tuple[int, bytes]]:
+def _records_at(text: bytes, path: Sequence[Step], place: str) -> Iterator[tuple[int, bytes]]:
+    documents = without = 0
     for start, document in _parsed_documents(text):
         if isinstance(document, bytes):
             yield start, document
             continue
-        for record in _at(document, path):
+        documents += 1
+        records, leads_somewhere = _at(document, path)
+        without += not leads_somewhere
+        for record in records:
             yield start, dumps(record)
+    if 0 < without < documents:  # of a path that finds nothing at all, the write warns
+        configure_once()
+        hint = "jsonPath leads nowhere in these documents, and they give no record"
+        log.warning("documents_without_records", file=place, documents=without, of=documents, hint=hint)
 
 
 def _parsed_documents(text: bytes) -> Iterator[tuple[int, Any]]:
@@ -280,14 +288,17 @@ def _path(text: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _at(document: Any, path: Sequence[Step]) -> list[Any]:
-    """Return the values at the end of a path; where a step leads nowhere there are none."""
+def _at(document: Any, path: Sequence[Step]) -> tuple[list[Any], bool]:
+    """Return the values at the end of a path, and whether it leads somewhere, if only to an empty list."""
     found = [document]
     for step in path:
         if step is None:
-            found = [element for value in found if isinstance(value, list) for element in value]
+            lists = [value for value in found if isinstance(value, list)]
+            found = [element for value in lists for element in value]
+            if lists and not found:
+                return [], True
         elif isinstance(step, int):
             found = [value[step] for value in found if isinstance(value, list) and step < len(value)]
         else:
             found = [value[step] for value in found if isinstance(value, dict) and step in value]
-    return found
+    return found, bool(found)

@@ -11,8 +11,8 @@ from decimal import Decimal
 import fastavro
 import pyarrow as pa
 import pytest
-from structlog.testing import capture_logs
 from pyarrow import orc, parquet
+from structlog.testing import capture_logs
 
 from gluepot.connectors.files.compression import decompressed
 from gluepot.core.errors import ConfigError, PermanentError

@@ -40,9 +40,7 @@ def readable(chunk: Chunk) -> Chunk:
 
 
 def _is_readable(column: pa.Array) -> bool:
-    if pa.types.is_string(column.type) and _is_ascii(column):
-        return True
-    if not _holds_texts(column.type):
+    if not _holds_texts(column.type) or _is_ascii(column):
         return True
     try:
         column.validate(full=True)
@@ -51,10 +49,21 @@ def _is_readable(column: pa.Array) -> bool:
     return True
 
 
-def _is_ascii(texts: pa.StringArray) -> bool:
-    """Return whether all texts are ASCII, which takes a small part of the time of a validation."""
+def _is_ascii(column: pa.Array) -> bool:
+    """Return whether all texts are known to be ASCII, which takes a small part of the time of a validation."""
+    kind = column.type
+    if pa.types.is_struct(kind):
+        return all(_is_ascii(column.field(at)) for at in range(kind.num_fields))
+    if pa.types.is_map(kind):
+        return _is_ascii(column.keys) and _is_ascii(column.items)
+    if pa.types.is_list(kind):
+        return _is_ascii(column.values)
+    return _are_ascii(column) if pa.types.is_string(kind) else not _holds_texts(kind)
+
+
+def _are_ascii(texts: pa.StringArray) -> bool:
     offsets, data = texts.buffers()[1:]
-    if offsets is None or data is None:
+    if not len(texts) or data is None:  # an empty column may lack its offsets
         return True
     ends = np.frombuffer(offsets, np.int32, len(texts) + 1, texts.offset * 4)
     found = np.frombuffer(data, np.uint8, ends[-1] - ends[0], ends[0])
@@ -71,6 +80,8 @@ def _holds_texts(kind: pa.DataType) -> bool:
 
 def _unreadable(column: pa.Array, first: int) -> Iterator[int]:
     """Yield the rows with a text that cannot be read, given the number of the first row."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     if _is_readable(column):
         return
     if len(column) == 1:

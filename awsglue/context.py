@@ -28,6 +28,7 @@ from awsglue.writing import current_writer
 from gluepot.catalog.connections import jdbc_connection, load
 from gluepot.catalog.databases import database_read, is_of_database
 from gluepot.connectors.lake.merging import use_own_merges
+from gluepot.connectors.options import warn_ignored
 from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
 from gluepot.engine.pipeline import Pipeline, SplitInput
@@ -52,6 +53,7 @@ _NO_TRANSACTIONS = "they are Lake Formation's; here each write is published by i
 _log = get_logger(__name__)
 
 
+_ARGUMENTS = ("connection_options", "format", "format_options", "transformation_ctx", "push_down_predicate")
 _STREAM_NAMES = ("topicname", "subscribe", "subscribepattern", "assign", "streamname", "streamarn", "connectionname")
 
 
@@ -163,6 +165,8 @@ class GlueContext(SQLContext):
     ) -> DynamicFrame:
         """Return the records of files, of a stream up to its current end, or of a lake; with bookmarks the new ones."""
         known, options = connector(connection_type), as_options(connection_options)
+        if known.reads is not Access.DATABASE:  # options of databases may be keyword arguments
+            warn_ignored(_log, kwargs, _ARGUMENTS)
         if known.reads is None:
             raise NotSupportedHere(
                 f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
@@ -395,6 +399,7 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DynamicFrame | DynamicFrameCollection:
         """Write a frame; or write each frame of a collection to a folder of its own name below the path."""
+        warn_ignored(_log, kwargs, _ARGUMENTS)
         name = format if isinstance(format, str) else None
         sink = DataSink(self, connection_type, as_options(connection_options), name, transformation_ctx)
         sink.setFormat(name or "", **as_options(format_options))

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import zlib
+from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
@@ -74,9 +75,9 @@ def decompressed(
         case "gzip":
             plain: Any = gzip.GzipFile(fileobj=raw, mode="rb")
         case "bzip2":
-            plain = bz2.BZ2File(raw, "rb")
+            plain = _Streams(raw, bz2.BZ2Decompressor)
         case "deflate":
-            plain = _Deflate(raw)
+            plain = _Streams(raw, zlib.decompressobj)  # what Spark and Hadoop call deflate
         case "snappy":
             plain = Snappy(raw)
         case other:
@@ -120,21 +121,35 @@ class _Limited(io.RawIOBase):
         super().close()
 
 
-class _Deflate:
-    """What Spark and Hadoop call deflate: a stream of zlib."""
+class _Streams:
+    """The plain bytes of streams of one codec that a file holds one after the other. All of its bytes must be streams.
 
-    def __init__(self, raw: BinaryIO) -> None:
+    Python's own `BZ2File` ends in silence where a later stream is damaged.
+
+    Args:
+        raw: the file.
+        new: returns a decompressor of `zlib` or `bz2`.
+    """
+
+    def __init__(self, raw: BinaryIO, new: Callable[[], Any]) -> None:
         self._raw = raw
-        self._codec = zlib.decompressobj()
+        self._new = new
+        self._codec: Any = None
 
     def read(self, size: int) -> bytes:
-        while not self._codec.eof:
-            given = self._codec.unconsumed_tail or self._raw.read(1 << 16)
+        while True:
+            given = b""
+            if self._codec is None or self._codec.eof:
+                given = (self._codec and self._codec.unused_data) or self._raw.read(1 << 16)
+                if not given:
+                    return b""
+                self._codec = self._new()
+            elif getattr(self._codec, "needs_input", True):
+                given = getattr(self._codec, "unconsumed_tail", b"") or self._raw.read(1 << 16)
             if data := self._codec.decompress(given, size):
-                return data
-            if not given:
+                return bytes(data)
+            if not given and not self._codec.eof:
                 raise EOFError("the stream has no end")
-        return b""
 
     def close(self) -> None:
         self._raw.close()

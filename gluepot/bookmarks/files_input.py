@@ -19,6 +19,7 @@ from gluepot.connectors.files.source.versions import FilesState, FileVersion, st
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger
+from gluepot.core.plural import counted
 from gluepot.core.storage import open_storage
 from gluepot.engine.pipeline import SplitInput
 
@@ -83,9 +84,12 @@ def _tell(made: Plan) -> None:
 
 def _report(settings: FileReadSettings, made: Plan, stats: ListingStats) -> None:
     log.info("files_planned", listed=stats.files, read=len(made.files), size_bytes=made.size_bytes)
-    for path in () if stats.not_descended else stats.without_files:
+    for path in () if stats.not_descended and not stats.unmatched else stats.without_files:
         hint = "check the path"
-        if left_out := stats.hidden + stats.excluded:
+        if stats.unmatched:
+            lacking = counted(stats.unmatched, "file")
+            hint = f"{lacking} without a partition column that push_down_predicate names; correct the name"
+        elif left_out := stats.hidden + stats.excluded:
             hint = (
                 f"{left_out} files were skipped because of exclusions, storage classes, or names that begin with _ or ."
             )

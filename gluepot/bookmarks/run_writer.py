@@ -116,6 +116,10 @@ class RunWriters:
         """Return what all writes have rejected, and where these records are."""
         return sum((Rejected.of(one.totals) for one in self._all()), Rejected())
 
+    def nulled(self) -> int:
+        """Return how many values became null because they are not of the declared type."""
+        return sum(sum(one.totals.misfits.values()) for one in self._all())
+
     def _all(self) -> Sequence[RunWriter]:
         return [*([] if self._plain is None else [self._plain]), *self._of_runs.values()]
 

@@ -33,6 +33,7 @@ from gluepot.frames.timestamps import in_utc
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.frames.transforms.needed_columns import needed_columns
 from gluepot.frames.transforms.sought import Seeks, other_columns, seeking, without_values
+from gluepot.frames.unreadable_texts import readable
 from gluepot.quality.measure_rows import MeasureRows
 from gluepot.quality.measures import Measured
 
@@ -178,9 +179,6 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
     for wanted in begun(given.reading, ranges):
         yield from _range_chunks(given, wanted, decoder, tally)
     given.reading.confirm(ranges)
-    if tally.misfits:
-        configure_once()
-        log.warning("values_do_not_fit", nulls_by_field=dict(tally.misfits), hint="the schema declares other types")
 
 
 def _decoder(given: RangeInput) -> RecordDecoder:
@@ -218,7 +216,6 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += len(raw.values)
         tally.bytes_in += total_bytes(raw.values)
-        tally.misfits.update(chunk.misfits)
         if given.sticky is not None and given.declared is None:
             tally.source_schema = cast("GrowingDecoder", decoder).schema
         if raw.newest_epoch_ms is not None:
@@ -329,12 +326,22 @@ def through(
         began = time.perf_counter()
         chunk = _sorted_out(read, tally, on_malformed) if read.errors else read
         tally.delivered += chunk.batch.num_rows
+        if chunk.misfits:
+            tally.misfits.update(chunk.misfits)
+            chunk = replace(chunk, misfits={})
+        if steps:
+            chunk = readable(chunk)
         done = _noted_steps(steps, chunk, tally) if noting else run_steps(steps, chunk)
+        tally.misfits.update(done.misfits)
         tally.rows_dropped += _records(chunk) - _records(done)
         if chunk.errors:  # `ErrorRows` makes rows of them
             tally.rejected_as_rows += _malformed(chunk) - _malformed(done)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield done
+    if tally.misfits:
+        configure_once()
+        hint = "the script or its schema declares other types for these fields"
+        log.warning("values_do_not_fit", nulls_by_field=dict(tally.misfits), hint=hint)
 
 
 def _sorted_out(chunk: Chunk, tally: Tally, on_malformed: OnMalformed) -> Chunk:

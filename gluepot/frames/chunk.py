@@ -143,8 +143,8 @@ class Chunk:
         batch: zero or more rows, zero or more columns.
         errors: the records that failed while this chunk was made.
         origin: the origin of the rows; None if it is not known any more, as after a step that does not pass it on.
-        misfits: how many values became null because they are not of the declared type, by field; only a decoder's own
-            chunks have it.
+        misfits: how many values became null because they are not of the declared type, by field, where the records
+            were decoded or in the steps since.
     """
 
     batch: pa.RecordBatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -42,6 +43,16 @@ def _with_words(texts: pa.StringArray, floats: pa.Array) -> pa.StringArray:
 def json_bytes(value: Any) -> bytes:
     """Return the JSON of a plain Python value; None inside objects is left out."""
     return orjson.dumps(_without_none(value), default=_other, option=orjson.OPT_NON_STR_KEYS)
+
+
+def json_bytes_as_they_are(value: Any) -> bytes:
+    """Return the same of a value whose texts have surrogates for bytes that are not UTF-8; the JSON has these bytes."""
+
+    def other(found: Any) -> Any:
+        return orjson.loads(orjson.dumps(found, default=_other))
+
+    text = json.dumps(_without_none(value), default=other, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="surrogateescape")
 
 
 def _text(value: Any) -> str | None:

@@ -99,7 +99,7 @@ def summary_at_end(streams: StreamSession, *, live: bool) -> AtEnd:
         if "gluepot.bookmarks.run_writer" in sys.modules:  # else nothing was written outside of streams
             from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-            summary.add(WRITERS.outputs(), WRITERS.rejected(), WRITERS.account())
+            summary.add(WRITERS.outputs(), WRITERS.rejected(), WRITERS.account(), WRITERS.nulled())
         secs = streams.clock.monotonic() - began
         for imbalance in () if summary.account is None else summary.account.imbalances():
             log.error("records_unaccounted", fault=imbalance, hint="please report it")

@@ -45,6 +45,7 @@ class Summary:
         rejected: the number of rejected records of all, by reason.
         rejects_in: how many of them are in files, by the folder to look into.
         account: the balances of all batches and of the writes outside of streams.
+        nulled: values that became null in writes outside of streams, because they are not of the declared type.
     """
 
     queries: dict[str, QueryTotals] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Summary:
     rejected: Counter[str] = field(default_factory=Counter)
     rejects_in: Counter[str] = field(default_factory=Counter)
     account: Account | None = None
+    nulled: int = 0
 
     @side_task("summary")
     def update(self, stats: BatchStats) -> None:
@@ -71,8 +73,9 @@ class Summary:
             if file.rejects:
                 self.rejects_in[file.root] += file.rows
 
-    def add(self, outputs: Iterable[Output], rejected: Rejected, account: Account) -> None:
-        """Add what was read, written and rejected outside of streams."""
+    def add(self, outputs: Iterable[Output], rejected: Rejected, account: Account, nulled: int = 0) -> None:
+        """Add what was read, written, rejected and made null outside of streams."""
+        self.nulled += nulled
         self.account = account if self.account is None else self.account + account
         add(self.written, outputs)
         self.rejected.update(rejected.by_reason)
@@ -92,6 +95,7 @@ class Summary:
             ],
             "rejected": dict(self.rejected),
             "rejects_in": dict(self.rejects_in),
+            "values_nulled": self.nulled + sum(one.misfits for one in self.queries.values()),
             "account": None if self.account is None else self.account.to_plain(),
         }
 
@@ -122,6 +126,9 @@ def lines(secs: float, summary: Summary) -> Sequence[str]:
         if target.untyped:
             became = f"{counted(target.untyped, 'value')} without a type, such as an empty list, became null"
             found.append(f"{where}: {became}; the log names the fields.")
+    if summary.nulled:
+        became = f"{counted(summary.nulled, 'value')} became null because they do not match the declared type"
+        found.append(f"{became}; the log names the fields.")
     found += [] if summary.account is None else summary.account.lines()
     return [*found, *_rejected(summary.rejected, summary.rejects_in), f"Done in {secs:,.0f} s."]
 

@@ -16,12 +16,15 @@ def batch_account(stream: str, records: int, totals: WriteTotals, read: Mapping[
         records: the number of records in the batch, including dead letters.
         totals: of the batch's writes.
         read: counts from our tasks, by source. If Spark has read the stream, it is missing here, and the delivered
-            records are computed as those that were neither rejected nor left out.
+            records are computed as those that were neither rejected nor left out. If Spark has read it first, as for
+            `limit` or a filter, our tasks have seen only some of the records; the script got the others, too.
     """
     sources = dict(read)
     if stream not in sources:
         rest = records - totals.rows_aside
         rejected = min(rest, totals.rejected.total() - totals.writes.refused)
         sources[stream] = Reading(rest, rest - rejected - totals.left_out, rejected, totals.left_out)
+    unseen = max(0, records - totals.rows_aside - sources[stream].records)
+    sources[stream] += Reading(unseen, unseen)
     sources[stream] += Reading(totals.rows_aside, rejected=totals.rows_aside)
     return Account(sources) + totals.account

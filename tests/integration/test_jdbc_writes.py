@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -456,3 +457,15 @@ def test_a_micro_batch_that_writes_elsewhere_in_its_second_try_leaves_nothing_in
         assert sql(url, "SELECT value FROM a ORDER BY value") == [(n,) for n in range(20)]
         assert sql(url, "SELECT COUNT(*) FROM odd") == [(0,)]
         assert sql(url, "SELECT COUNT(*) FROM even") == [(20,)]
+
+
+def test_rows_that_the_tables_own_trigger_does_not_store_are_told(orders, capsys):
+    filled(orders, 1, 2)
+    orders.sql("CREATE TABLE copies (id bigint, name text, doc jsonb)")
+    body = "BEGIN RETURN CASE WHEN NEW.id > 1 THEN NEW END; END"
+    orders.sql(f"CREATE FUNCTION large_ids() RETURNS trigger AS '{body}' LANGUAGE plpgsql")
+    orders.sql("CREATE TRIGGER large BEFORE INSERT ON copies FOR EACH ROW EXECUTE FUNCTION large_ids()")
+    copy(orders)
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines() if "rows_not_stored" in line]
+    assert [(one["arrived"], one["stored"]) for one in told] == [(2, 1)]
+    assert orders.copied() == [2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from gluepot.connectors.files.contracts import OpenFile
@@ -14,6 +15,16 @@ BATCH_ROWS = 64 << 10
 def present(names: Sequence[str], wanted: frozenset[str] | None) -> list[str] | None:
     """Return the names to read; all of them where a file has none of those, for its rows count all the same."""
     return None if wanted is None else [name for name in names if name.lower() in wanted] or None
+
+
+def refuse_twins(names: Sequence[str], file: OpenFile, kind: str) -> None:
+    """Raise a `PermanentError` if two columns have one name, since a record has each name once."""
+    (twin, count) = Counter(names).most_common(1)[0] if names else ("", 0)
+    if count > 1:
+        raise PermanentError(
+            f"The {kind} file {file.place} cannot be read, because it has two columns '{twin}'; write it with other"
+            " names, or leave it out with exclusions"
+        )
 
 
 def unreadable(file: OpenFile, kind: str, magic: bytes, error: Exception) -> PermanentError:

@@ -13,7 +13,7 @@ from pyarrow.dataset import OrcFileFormat
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.arrow_types import glue_types
 from gluepot.connectors.files.formats.bounds import gathered
-from gluepot.connectors.files.formats.columnar import BATCH_ROWS, present, unreadable
+from gluepot.connectors.files.formats.columnar import BATCH_ROWS, present, refuse_twins, unreadable
 from gluepot.core.errors import PermanentError
 from gluepot.frames.cast.calendar import timestamp_text
 from gluepot.frames.chunk import Chunk
@@ -64,6 +64,7 @@ class OrcInputFormat:
         fields: list[pa.Field] = []
         try:
             schema = orc.ORCFile(pa.PythonFile(file.plain, "r")).schema
+            refuse_twins(schema.names, file, "ORC")
             columns = present(schema.names, self.columns)
             fields = [field for field in schema if columns is None or field.name in columns]
             refuse_unions(fields, file.place)

@@ -17,9 +17,13 @@ from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
+from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import canonical_url, open_storage
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.time_zone import UTC, TimeZone
+from gluepot.frames.unreadable_texts import readable
+
+log = get_logger(__name__)
 
 # What table formats aim at by default; a file of this size is also far below S3's limit of 5 GB for a copy.
 TARGET_FILE_SIZE_BYTES = 512 << 20
@@ -94,8 +98,9 @@ class FileSink:
         partitions = Partitions(plan, refused, resolver)
         try:
             for chunk in chunks:
-                rejects.add(chunk.errors)
-                partitions.add(chunk.batch, chunk.origin)
+                writable = readable(chunk)
+                rejects.add(writable.errors)
+                partitions.add(writable.batch, writable.origin)
             data_files = partitions.finish()
             refused.finish()
             files = [*data_files, *rejects.finish()]
@@ -106,6 +111,10 @@ class FileSink:
                 with suppress(EtlError):  # what made the task fail is the better thing to report
                     stage.discard()
             raise
+        if renamed := {**plan.renamed, **(resolver.found.renamed() if resolver else {})}:
+            configure_once()
+            hint = "readers take names that differ by case for one, and a column has one type; see typeDrift"
+            log.warning("columns_renamed", table=self.root, names=renamed, hint=hint)
         schema = partitions.schema
         return ManifestPart(
             files=files,

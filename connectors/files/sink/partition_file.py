@@ -35,6 +35,7 @@ class FilePlan:
         partition_keys: names that no column in a file may have.
         target_size_bytes: a file that has reached this gets no further rows.
         zone: the zone of timestamps in names of folders.
+        renamed: columns that have other names in the files than they came with, and these; it grows.
     """
 
     format: OutputFormat
@@ -44,10 +45,16 @@ class FilePlan:
     partition_keys: Sequence[str]
     target_size_bytes: int
     zone: TimeZone = UTC
+    renamed: dict[str, str] = field(default_factory=dict)
 
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows as they are encoded."""
-        return without_clashes(self.format.storable(rows), self.partition_keys)
+        found = self.format.storable(rows)
+        stored = without_clashes(found, self.partition_keys)
+        if stored is not found:
+            names = zip(stored.schema.names, found.schema.names, strict=True)
+            self.renamed.update((new, name) for new, name in names if new != name)
+        return stored
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gluepot.connectors.files.compression import compression_of, decompressed
 from gluepot.connectors.files.contracts import ChunkReader, ColumnarInputFormat, InputFormat, OpenFile
@@ -96,14 +97,20 @@ class FilesSource:
                 plain = as_utf8(plain, self.encoding, file.url)
             added = list(self._added_columns(file))
             opened = OpenFile(plain, file.url, file.partition, piece, is_unpacked=compression != "none")
+            is_told = False
             for chunk in reader.read(opened):
+                if not is_told and (hidden := _hidden(chunk.batch, added)):
+                    is_told = True
+                    configure_once()
+                    hint = "the column of the folder or of attachFilename takes the place of the file's own"
+                    log.warning("columns_hidden", file=file.url, columns=hidden, hint=hint)
                 if self.fail_fast and chunk.errors:
                     first = chunk.errors[0]
                     raise PermanentError(
                         f"{file.url}, byte {first.at.position}: {first.message} The job fails because of isFailFast;"
                         " correct the file or remove isFailFast"
                     )
-                yield Chunk(_with_columns(chunk.batch, added), chunk.errors)
+                yield replace(chunk, batch=_with_columns(chunk.batch, added))
 
     def _added_columns(self, file: FileVersion) -> Iterator[tuple[str, pa.Scalar]]:
         for name, value in partition_values(file.partition):
@@ -112,6 +119,19 @@ class FilesSource:
             yield self.attach_filename, pa.scalar(file.url, pa.string())
         if self.attach_timestamp:
             yield self.attach_timestamp, pa.scalar(file.mtime_us, pa.timestamp("us", "UTC"))
+
+
+def _hidden(batch: pa.RecordBatch, added: list[tuple[str, Any]]) -> list[str]:
+    """Return the columns that give way to others of their names and have other values."""
+    columns = [(name, batch.column(name), value) for name, value in added if name in batch.schema.names]
+    return [name for name, column, value in columns if not _holds_only(column, value)]
+
+
+def _holds_only(column: pa.Array, value: pa.Scalar) -> bool:
+    try:
+        return not pc.any(pc.not_equal(pc.cast(column, value.type), value)).as_py()
+    except pa.ArrowException:
+        return False
 
 
 def _with_columns(batch: pa.RecordBatch, added: list[tuple[str, Any]]) -> pa.RecordBatch:

@@ -63,6 +63,7 @@ class ListingStats:
         hidden: files left out because of their names, see `is_hidden`.
         excluded: files left out by a glob or by their storage class.
         not_matching: folders left out by the predicate.
+        unmatched: files left out by it, for their folder lacks a partition column that it asks for.
         not_descended: folders left out because `recurse` is off; the first ten.
         empty: partitions of a catalog with no file in them.
         without_files: paths of the read with no file in them; they may not exist.
@@ -72,6 +73,7 @@ class ListingStats:
     hidden: int = 0
     excluded: int = 0
     not_matching: int = 0
+    unmatched: int = 0
     not_descended: list[str] = field(default_factory=list)
     empty: list[Root] = field(default_factory=list)
     without_files: list[str] = field(default_factory=list)
@@ -300,6 +302,7 @@ def _wanted(folder: _Folder, entry: Entry, options: ListingOptions, stats: Listi
     if excluded and (excluded.search(entry.key) or excluded.match(f"{folder.root.url}/{entry.key}")):
         stats.excluded += 1
         return False
+    stats.unmatched += not folder.may_match
     return folder.may_match
 
 

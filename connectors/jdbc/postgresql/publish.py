@@ -26,6 +26,9 @@ from gluepot.connectors.jdbc.staging import (
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
+from gluepot.core.logging import get_logger
+
+log = get_logger(__name__)
 
 _TABLES_LOCK = 7_305_002  # any number, as long as every Gluepot asks for the same one
 _COMMITS_COLUMNS = """
@@ -219,7 +222,11 @@ class PostgresqlPublication:
         with naming_values(self.session, moved):
             if keys:
                 require_unchanged_keys(self.session, moved, keys)
-            self.session.run(moved.upsert(keys) if keys else moved.insert())
+            stored = self.session.changed(moved.upsert(keys) if keys else moved.insert())
+        arrived = sum(one.rows for one in staged)
+        if not keys and stored != arrived:
+            hint = "a trigger or a rule of the table has left the others out, or has put them elsewhere"
+            log.warning("rows_not_stored", table=self.name.qualified, arrived=arrived, stored=stored, hint=hint)
 
     def _upsert_keys(self) -> Sequence[str]:
         if self.settings.keys:

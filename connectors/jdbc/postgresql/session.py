@@ -41,6 +41,13 @@ class Session:
             self._bind(cursor, statement)
             cursor.execute(_text(statement))
 
+    def changed(self, statement: Sql | str) -> int:
+        """Execute a statement and return how many rows it has changed, as the server tells."""
+        with self._cursor() as cursor:
+            self._bind(cursor, statement)
+            cursor.adbc_statement.set_sql_query(_text(statement))
+            return int(cursor.adbc_statement.execute_update())
+
     def script(self, statements: str) -> None:
         """Execute any number of statements, separated by semicolons."""
         with self._cursor() as cursor:

@@ -2,7 +2,8 @@
 
 A record is one line, a value may be in double quotes, and two double quotes in it are one, as in Glue's csv reader
 (docs/glue 5.2). Empty values are null. The rest is what Spark's `from_csv` does in its permissive mode: a value that
-does not fit is null and the row stays, values missing at the end are null, values beyond the last column disappear.
+does not fit is null and the row stays, values missing at the end are null, values beyond the last column disappear
+and are counted.
 Unlike there
 
 - a record that is empty or not one line, has quotes in wrong places, or is not UTF-8, becomes an error, not a row with
@@ -28,6 +29,8 @@ from gluepot.frames.declared.types import is_scalar
 from gluepot.frames.refusal import Refusal, no_value, not_utf8, read_each
 from gluepot.frames.time_zone import UTC, TimeZone
 
+BEYOND = "(beyond the last column)"
+"""Stands for the name of a field where values are counted that have no column."""
 _LONGEST_VALUE = 2**31 - 1
 
 
@@ -81,6 +84,8 @@ class CsvRecordDecoder:
             columns.append(Column(field, typed))
             if lost := typed.null_count - texts.null_count:
                 misfits[field.name] = lost
+        if beyond := sum(max(0, len(row) - len(columns)) for row in rows):
+            misfits[BEYOND] = beyond
         return Chunk(batch_of(columns, len(rows)), errors, misfits=misfits)
 
     def _row(self, value: bytes | None) -> list[str] | Refusal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +14,7 @@ from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of, columns_of, struct_column
 from gluepot.frames.schema.glue_types import NESTED_NAMES
 from gluepot.frames.time_zone import UTC, TimeZone
-from gluepot.frames.transforms.choices import cast
+from gluepot.frames.transforms.choices import cast, lost_values
 from gluepot.frames.transforms.mapping import Mapping, parse_mapping
 from gluepot.frames.transforms.paths import Path, Sought, find
 from gluepot.frames.transforms.source_types import of_declared_type
@@ -27,8 +28,8 @@ class ApplyMapping:
 
     Every mapping gives its field in every chunk. If the chunk has no such source field, all its values are null, so
     the rows of a stream keep one shape while fields come and go. The field's type is then null only if neither side
-    names a type. A failed cast gives null. A nested target is null where all of its fields are null. If two mappings
-    have the same target, the later one counts.
+    names a type. A failed cast gives null, and is counted. A nested target is null where all of its fields are null. If
+    two mappings have the same target, the later one counts.
 
     Args:
         mappings: tuples of 2, 3 or 4, see `parse_mapping`.
@@ -72,10 +73,14 @@ class ApplyMapping:
         """Return the mapped rows; the errors stay."""
         rows, columns = chunk.batch.num_rows, columns_of(chunk.batch)
         tree: _Tree = {}
+        misfits = Counter[str](chunk.misfits)
         for mapping in self._parsed:
             found = find(columns, mapping.source, case_sensitive=self.case_sensitive)
-            _put(tree, mapping.target, _mapped(found, mapping, rows, self.zone))
-        return replace(chunk, batch=batch_of(_grown(tree, rows), rows))
+            mapped = _mapped(found, mapping, rows, self.zone)
+            if found is not None and (lost := lost_values(found, mapped)):
+                misfits[".".join(mapping.source)] += lost
+            _put(tree, mapping.target, mapped)
+        return replace(chunk, batch=batch_of(_grown(tree, rows), rows), misfits=misfits)
 
 
 def _mapped(source: Column | None, mapping: Mapping, rows: int, zone: TimeZone) -> Column:

@@ -21,6 +21,25 @@ def cast(column: Column, target: pa.DataType, zone: TimeZone = UTC) -> Column:
     return Column(pa.field(column.field.name, target), values)
 
 
+def lost_values(before: Column, after: Column) -> int:
+    """Return how many values became null. A blank text does not count: where nothing stands, null says the same.
+
+    Args:
+        before: any values.
+        after: what a cast or a selection by type made of them.
+    """
+    lost: int = after.array.null_count - before.array.null_count
+    if lost <= 0:
+        return 0
+    sides = children_of(before) if is_choice(before.field) else [before]
+    texts = [side.array for side in sides if pa.types.is_string(side.field.type)]
+    is_null = after.array.is_null()
+    blank = (pc.and_(is_null, pc.equal(pc.utf8_trim_whitespace(text), "")) for text in texts)
+    for one in blank:
+        lost -= pc.sum(one).as_py() or 0
+    return max(0, lost)
+
+
 def project(column: Column, type_name: str, zone: TimeZone = UTC) -> Column:
     """Return the values that have the type, null for the others.
 

@@ -32,7 +32,7 @@ class ErrorRows:
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the errors as rows; no errors are left."""
         rows = pa.array([_row(error) for error in chunk.errors], _ERROR)
-        return Chunk(pa.RecordBatch.from_arrays([rows], ["error"]))
+        return Chunk(pa.RecordBatch.from_arrays([rows], ["error"]), misfits=chunk.misfits)
 
 
 def _row(error: ErrorRecord) -> dict[str, object]:

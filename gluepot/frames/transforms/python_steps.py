@@ -79,10 +79,12 @@ class MapRows:
             except Exception as error:  # noqa: BLE001 - the user's function may raise anything
                 errors.append(_error("map_error", chunk, index, error))
         try:
-            return Chunk(batch_from_objects(list(mapped.values()), self.zone), errors, _origin(chunk, mapped))
+            batch = batch_from_objects(list(mapped.values()), self.zone)
+            return replace(chunk, batch=batch, errors=errors, origin=_origin(chunk, mapped))
         except _UNFIT:
             fit, unfit = _sorted_out(chunk, mapped, self.zone)
-            return Chunk(batch_from_objects(list(fit.values()), self.zone), [*errors, *unfit], _origin(chunk, fit))
+            batch = batch_from_objects(list(fit.values()), self.zone)
+            return replace(chunk, batch=batch, errors=[*errors, *unfit], origin=_origin(chunk, fit))
 
 
 def calls_user_code(step: Step) -> bool:

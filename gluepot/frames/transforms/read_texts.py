@@ -15,6 +15,9 @@ from gluepot.frames.columns import Column, batch_of, columns_of, struct_column
 from gluepot.frames.schema import choice_field
 from gluepot.frames.time_zone import UTC, TimeZone
 
+# A digit other than zero behind the point.
+_FRACTION = r"\.[0-9]*[1-9]"
+
 
 @dataclass(frozen=True, slots=True)
 class ReadTexts:
@@ -45,10 +48,13 @@ class ReadTexts:
         texts = filled(column.array)
         read = try_cast(texts, declared, self.zone)
         odd = pc.and_(pc.is_null(read), pc.is_valid(texts))
+        if pa.types.is_integer(declared):  # the cast, as Spark's, would cut 1.5 to 1
+            cut = pc.match_substring_regex(texts, _FRACTION)
+            odd = pc.or_(odd, pc.fill_null(cut, fill_value=False))
         if not pc.any(odd).as_py():
             return Column(pa.field(name, declared), read)
         wanted = choice_field(name, [pa.field(name, declared), column.field])
         # Of a choice's alternatives a text comes after every type that a text may fail to be.
-        values = (read, keep(texts, odd))
+        values = (keep(read, pc.invert(odd)), keep(texts, odd))
         sides = [Column(side, array) for side, array in zip(wanted.type, values, strict=True)]
         return Column(wanted, struct_column(name, sides, len(read), pc.is_valid(texts)).array)

@@ -14,7 +14,7 @@ from gluepot.frames.columns import Column, batch_of, columns_of
 from gluepot.frames.schema import align
 from gluepot.frames.schema.glue_types import NESTED_NAMES, arrow_type, canonical_name, glue_name
 from gluepot.frames.time_zone import UTC, TimeZone
-from gluepot.frames.transforms.choices import as_struct, cast, project, separate
+from gluepot.frames.transforms.choices import as_struct, cast, lost_values, project, separate
 from gluepot.frames.transforms.naming import refuse_twins
 from gluepot.frames.transforms.paths import ITEMS, Path, parse_path
 from gluepot.frames.transforms.steps import output_schema
@@ -109,7 +109,16 @@ class ResolveFields:
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows resolved; the errors stay."""
         batch = chunk.batch if self.schema is None else align(chunk.batch, self.schema)
-        return replace(chunk, batch=batch_of(rewritten(columns_of(batch), self._resolved), batch.num_rows))
+        misfits = Counter[str](chunk.misfits)
+
+        def resolved(path: Path, column: Column) -> Sequence[Column]:
+            found = self._resolved(path, column)
+            action = self.actions.get(path)
+            if action is not None and action.type_name and (lost := lost_values(column, found[0])):
+                misfits[".".join(path)] += lost
+            return found
+
+        return replace(chunk, batch=batch_of(rewritten(columns_of(batch), resolved), batch.num_rows), misfits=misfits)
 
     def _resolved(self, path: Path, column: Column) -> Sequence[Column]:
         match self.actions.get(path):

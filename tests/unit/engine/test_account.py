@@ -97,6 +97,11 @@ def test_a_batch_that_spark_has_read_is_derived_from_its_positions():
     assert batch_account("clicks", 20, totals, {}).sources == {"clicks": Reading(20, 15, 5)}
 
 
+def test_records_that_spark_took_before_our_tasks_saw_them_are_delivered():
+    account = batch_account("clicks", 20, WriteTotals(rows_aside=1), {"clicks": Reading(4, 3, 1)})
+    assert account.sources == {"clicks": Reading(20, 18, 2)}
+
+
 def test_dead_letters_of_a_batch_are_rejected_records():
     account = batch_account("clicks", 20, WriteTotals(rows_aside=2), {"clicks": Reading(18, 18)})
 

@@ -15,7 +15,7 @@ from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
 from gluepot.frames.chunk import CallSite, Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
-from gluepot.frames.transforms import ApplyMapping, ErrorRows, RenameField, SelectFields, Stage
+from gluepot.frames.transforms import ApplyMapping, ErrorRows, MapRows, RenameField, SelectFields, Stage
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
@@ -68,6 +68,27 @@ def test_records_that_cannot_be_read_are_dropped_and_counted_if_the_job_says_so(
     (chunk,) = through([Chunk(ROWS, [ERROR, FAILED])], [], tally, OnMalformed.DROP)
 
     assert (chunk.errors, tally.left_out, tally.rejected) == ([FAILED], 1, 0)
+
+
+def test_values_that_become_null_in_the_read_or_in_a_step_are_counted_and_told(capsys):
+    logging.configure(json=True)
+    tally, read = Tally(), Chunk(ROWS, misfits={"b": 2})
+
+    list(through([read, read], [ApplyMapping([("a", "string", "a", "string")])], tally))
+
+    assert tally.misfits == {"a": 2, "b": 4}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line).items() >= {"msg": "values_do_not_fit", "nulls_by_field": {"a": 2, "b": 4}}.items()
+
+
+def test_a_row_with_a_text_that_python_cannot_take_is_an_error_of_the_steps():
+    tally = Tally(rows_in=2)
+    texts = pa.array([b"\xff", b"a"]).view(pa.string())
+
+    (chunk,) = through([Chunk(pa.record_batch({"t": texts}))], [MapRows(dict)], tally)
+
+    assert (chunk.batch.to_pylist(), [error.raw for error in chunk.errors]) == ([{"t": "a"}], [b'{"t":"\xff"}'])
+    assert (tally.delivered, tally.rejected, tally.rows_dropped) == (2, 0, 0)
 
 
 def test_a_record_that_cannot_be_read_ends_the_job_if_it_says_so():

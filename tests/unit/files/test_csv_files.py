@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 from gluepot.connectors.files.formats.csv import read
 from gluepot.connectors.files.formats.csv.write import CsvOutputFormat
 from gluepot.connectors.files.source.grouping import FileGroup
+from gluepot.core import logging
 from tests.unit.files.reading import errors, records
 from tests.unit.files.test_pieces import planned
 
@@ -202,3 +204,12 @@ def test_a_quote_that_takes_the_rest_of_a_csv_file_is_named(tmp_path, capsys, te
     (tmp_path / "a").write_text(text, newline="")
     records(tmp_path, "csv", multiLine=True, escaper=escaper)
     assert ("quote_not_closed" in capsys.readouterr().err) == is_open
+
+
+def test_names_that_the_header_does_not_have_are_named_once(tmp_path, capsys):
+    logging.configure(json=True)
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("id, id,,total \n1,2,3,4\n")
+    assert records(tmp_path, "csv", withHeader=True)[0] == {"id": "1", "id_1": "2", "col2": "3", "total": "4"}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line).items() >= {"msg": "header_names_changed", "names": {"id_1": " id", "col2": ""}}.items()

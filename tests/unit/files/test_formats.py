@@ -12,6 +12,7 @@ import fastavro
 import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
+from structlog.testing import capture_logs
 
 from gluepot.connectors.files.compression import decompressed
 from gluepot.core.errors import ConfigError, PermanentError
@@ -39,6 +40,8 @@ COMPRESSED = {
     "a.gz": gzip.compress(LINES),
     "two-members.gz": gzip.compress(LINES[:10]) + gzip.compress(LINES[10:]),
     "a.bz2": bz2.compress(LINES),
+    "two-streams.bz2": bz2.compress(LINES[:10]) + bz2.compress(LINES[10:]),
+    "two-streams.deflate": zlib.compress(LINES[:10]) + zlib.compress(LINES[10:]),
     "a.json.zst": pa.compress(LINES, "zstd", asbytes=True),
     "a.json.deflate": zlib.compress(LINES),
     "a.snappy": hadoop_snappy(LINES),
@@ -66,6 +69,13 @@ def test_the_option_outweighs_the_name(tmp_path):
 @pytest.mark.parametrize("name", [name for name in COMPRESSED if name != "a.json"])
 def test_a_file_cut_short_is_named(tmp_path, name):
     (tmp_path / name).write_bytes(COMPRESSED[name][:-9])
+    with pytest.raises(PermanentError, match=rf"{name} is damaged or was not written to its end"):
+        records(tmp_path, "json")
+
+
+@pytest.mark.parametrize("name", ["a.gz", "a.bz2", "a.json.deflate", "a.json.zst", "a.snappy"])
+def test_bytes_behind_the_end_that_are_no_stream_are_named(tmp_path, name):
+    (tmp_path / name).write_bytes(COMPRESSED[name] + b'{"id": 9}\n')
     with pytest.raises(PermanentError, match=rf"{name} is damaged or was not written to its end"):
         records(tmp_path, "json")
 
@@ -145,6 +155,15 @@ def test_a_path_leads_to_the_records(tmp_path, path, text):
 def test_a_path_that_is_not_understood_is_said(tmp_path, path):
     with pytest.raises(ConfigError, match="jsonPath is"):
         records(tmp_path, "json", jsonPath=path)
+
+
+def test_documents_that_a_path_leads_nowhere_in_are_counted(tmp_path):
+    (tmp_path / "a").write_text('{"a": [{"id": 1}]}\n{"A": [{"id": 2}]}\n{"a": {"id": 3}}\n{"a": []}\n')
+    (tmp_path / "b").write_text('{"a": []}\n')
+    with capture_logs() as logs:
+        assert records(tmp_path, "json", jsonPath="$.a[*]") == [{"id": 1}]
+    (line,) = logs
+    assert line.items() >= {"event": "documents_without_records", "documents": 2, "of": 4}.items()
 
 
 TYPED = pa.table(

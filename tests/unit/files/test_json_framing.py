@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gluepot.connectors.files.formats.json import cutter
 from gluepot.connectors.files.formats.json.cutter import Cutter, cut
 from gluepot.connectors.files.formats.json.framing import HEAD_BYTES, spreads_over_lines
+from gluepot.core import logging
 from tests.unit.files.reading import errors, records
 from tests.unit.files.test_pieces import in_pieces, planned
 
@@ -159,3 +160,11 @@ def test_records_are_cut_alike_wherever_blocks_end(documents, data):
     assert found == cut(text)
     assert [json.loads(record) for _, record in found] == documents
     assert all(text[at:].startswith(record) for at, record in found)
+
+
+@pytest.mark.parametrize(("text", "is_cut_off"), [("[\n1,\n{}\n]\n", False), ('[\n{"id": 1},\n{"id": 2}\n', True)])
+def test_an_array_without_an_end_is_told(tmp_path, capsys, text, is_cut_off):
+    logging.configure(json=True)
+    (tmp_path / "a").write_text(text)
+    records(tmp_path, "json")
+    assert ("array_not_closed" in capsys.readouterr().err) == is_cut_off

@@ -64,7 +64,14 @@ def test_only_folders_that_can_match_are_listed(tmp_path):
     stats = ListingStats()
     predicate = parse_predicate("year = '2024' and month > 1")
     assert found(tmp_path, stats, predicate=predicate) == ["year=2024/month=2/c"]
-    assert stats.not_matching == 2
+    assert (stats.not_matching, stats.unmatched) == (2, 0)
+
+
+def test_files_without_a_column_of_the_predicate_are_counted(tmp_path):
+    make(tmp_path, "year=2023/a", "year=2024/b", "c")
+    stats = ListingStats()
+    assert found(tmp_path, stats, predicate=parse_predicate("yaer = '2024'")) == []
+    assert stats.unmatched == 3
 
 
 @pytest.mark.parametrize(

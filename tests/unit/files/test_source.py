@@ -43,6 +43,15 @@ def test_partitions_become_columns_that_outweigh_those_of_the_file(tmp_path):
     assert records(tmp_path, "json") == [{"id": 1, "year": "2024", "city": "Köln"}, {"id": 2}]
 
 
+@pytest.mark.parametrize(("year", "columns"), [("2024", []), ("null", []), ('"1999"', ["year"]), ("[1]", ["year"])])
+def test_values_that_give_way_to_those_of_the_folder_are_told(tmp_path, year, columns):
+    (tmp_path / "year=2024").mkdir()
+    (tmp_path / "year=2024" / "a").write_text(f'{{"id": 1, "year": {year}}}')
+    with capture_logs() as logs:
+        records(tmp_path, "json")
+    assert [line["columns"] for line in logs if line["event"] == "columns_hidden"] == ([columns] if columns else [])
+
+
 def test_file_and_time_can_be_attached(tmp_path):
     (tmp_path / "a").write_text('{"id": 1}')
     os.utime(tmp_path / "a", (1_700_000_000, 1_700_000_000))

@@ -29,6 +29,11 @@ def test_values_that_do_not_fit_are_counted_by_column():
     assert chunk.misfits == {"a": 1, "c": 2}
 
 
+def test_values_without_a_column_are_counted():
+    chunk = _decode(THREE, b"1,x,2,3,,4", b"1,x,2", b"1", b"1,x,2,3")
+    assert chunk.misfits == {"(beyond the last column)": 4}
+
+
 @pytest.mark.parametrize(
     ("line", "row"),
     [

@@ -48,3 +48,13 @@ def test_an_empty_text_is_null_unless_the_column_is_text():
     assert read(pa.string(), "", " ", None)["a"].to_pylist() == ["", " ", None]
     choice = read(pa.int64(), "1", "", "x", " ")["a"].to_pylist()
     assert choice == [{"long": 1, "string": None}, None, {"long": None, "string": "x"}, {"long": None, "string": " "}]
+
+
+def test_a_text_with_a_fraction_is_no_integer():
+    batch = read(pa.int32(), "1.5", "2.0", "3.", "", None, "4")
+    assert batch.column(0).to_pylist() == [
+        {"int": None, "string": "1.5"},
+        *({"int": value, "string": None} for value in (2, 3)),
+        *(None, None),
+        {"int": 4, "string": None},
+    ]

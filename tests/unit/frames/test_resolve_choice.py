@@ -109,6 +109,14 @@ def test_cast_makes_null_of_what_has_no_counterpart():
     assert _resolved(chunk, choice="cast:long") == [{"a": 1}, {"a": 2}, {"a": None}, {"a": None}, {"a": None}]
 
 
+@pytest.mark.parametrize(("action", "lost"), [("cast:long", 2), ("project:long", 3), ("make_cols", 0)])
+def test_values_that_become_null_are_counted(action, lost):
+    chunk = _chunk({"a": [1]}, {"a": ["2"]}, {"a": ["x", None]}, {"a": [{"b": 1}]})
+    step = ResolveChoice([("a[]", action)]).bound(chunk.batch.schema)
+
+    assert step(chunk).misfits == ({"a.[]": lost} if lost else {})
+
+
 def test_project_to_a_smaller_number_is_null_where_it_does_not_fit():
     assert _resolved(_chunk({"a": 7}, {"a": 2**40}, {"a": "x"}), choice="project:int") == [
         {"a": 7},

@@ -347,3 +347,12 @@ def test_an_absent_field_of_a_record_is_an_attribute_error_that_names_those_ther
 
 def test_a_record_survives_pickling():
     assert isinstance(pickle.loads(pickle.dumps(DynamicRecord(a=1))), DynamicRecord)
+
+
+def test_values_that_a_mapping_makes_null_are_counted_but_no_blank_texts():
+    mappings = [("a", "long", "a", "int"), ("t", "string", "t", "int"), ("gone", "int", "gone", "int")]
+    step = ApplyMapping(mappings)
+    records = [{"a": 1, "t": "x"}, {"a": "1", "t": " "}, {"a": 2**40, "t": "7"}, {"a": None, "t": None}]
+    chunk = step(Chunk(batch_from_objects(records), misfits={"read": 1}))
+    assert chunk.misfits == {"read": 1, "a": 2, "t": 1}
+    assert MapRows(dict)(chunk).misfits == chunk.misfits

@@ -44,6 +44,7 @@ def test_batches_and_outputs_are_added_up():
         ],
         "rejected": {"malformed_json": 2, "cast_error": 3},
         "rejects_in": {"/state/rejects": 3},
+        "values_nulled": 0,
         "account": ACCOUNT.to_plain(),
     }
 
@@ -100,3 +101,10 @@ def test_values_without_a_type_are_told_with_their_target():
         "/data/orders: 3 values without a type, such as an empty list, became null; the log names the fields.",
         "Done in 1 s.",
     ]
+
+
+def test_values_that_became_null_outside_of_streams_are_told():
+    summary = Summary()
+    summary.add([], Rejected(), Account(), nulled=2)
+    told = "2 values became null because they do not match the declared type; the log names the fields."
+    assert lines(1.0, summary) == [told, "Done in 1 s."]

@@ -112,6 +112,7 @@ class CsvReader:
         self._separator = settings.separator.encode()
         self._parser = RowParser(settings.separator, settings.quote, settings.escape)
         self._has_warned = False
+        self._has_warned_of_names = False
         self._has_warned_of_quote = False
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
@@ -128,6 +129,8 @@ class CsvReader:
         if settings.with_header:
             self._check_encoding(first, file.place)
         names = _distinct(cells) if settings.with_header else _by_place(settings.names, len(cells))
+        if settings.with_header:
+            self._warn_of_names(cells, names, file.place)
         again = b"" if settings.with_header else first
         at = lines.at - len(again)
         if file.piece is None:
@@ -152,6 +155,15 @@ class CsvReader:
             configure_once()
             hint = "set encoding in format_options, for example to ISO-8859-1 or UTF-16"
             log.warning("header_is_not_utf8", file=place, hint=hint)
+
+    def _warn_of_names(self, cells: list[str], names: list[str], place: str) -> None:
+        """Warn once of columns that have other names than the header gives them."""
+        changed = {new: given for given, new in zip(cells, names, strict=True) if given.strip() != new}
+        if changed and not self._has_warned_of_names:
+            self._has_warned_of_names = True
+            configure_once()
+            hint = "a name is missing in the header, or stands there twice; these columns have the names on the left"
+            log.warning("header_names_changed", file=place, names=dict([*changed.items()][:10]), hint=hint)
 
     def _warn_of_open_quote(self, place: str) -> None:
         """Warn once of a quote that takes all lines up to the end of its file into one value."""

@@ -97,6 +97,11 @@ class Cutter:
         """The byte of the file that it begins at."""
         return self._text_at
 
+    @property
+    def is_array_open(self) -> bool:
+        """Whether the text so far ends within an array at the top."""
+        return self._in_array and self._depth > 0
+
     def feed(self, block: bytes) -> Iterator[Record]:
         """Yield the records that end in a block, each with the byte of the file that it begins at."""
         self._unread += block

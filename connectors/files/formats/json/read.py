@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,6 +22,7 @@ from gluepot.connectors.files.formats.json.framing import HEAD_BYTES, begins_arr
 from gluepot.connectors.files.formats.schemas import with_schema
 from gluepot.connectors.files.formats.text_lines import BLOCK_BYTES, BOM, behind, lines, lines_of, text_blocks
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.declared import DeclaredJson, RecordDecoder
@@ -31,6 +32,8 @@ from gluepot.frames.json_kernel import object_lines
 from gluepot.frames.json_record import LONG_BYTES, dumps, loads, oversize
 from gluepot.frames.payloads import Lines
 from gluepot.frames.refusal import Refusal, refused
+
+log = get_logger(__name__)
 
 MOST_DOCUMENT_BYTES = 512 << 20
 # Of a file that was compressed, and so may be small where the document is large.
@@ -112,7 +115,7 @@ class JsonReader:
         values, at, refusals = _without_oversize(found, positions)
         chunk = self._decoder.decode(values, at, file.place, file.partition)
         oversize = [refused(verdict, found[n], file.place, file.partition, positions[n]) for n, verdict in refusals]
-        return Chunk(chunk.batch, [*chunk.errors, *oversize])
+        return replace(chunk, errors=[*chunk.errors, *oversize])
 
     def _records(self, file: OpenFile) -> Iterator[tuple[Sequence[bytes], list[int]]]:
         if self._settings.path:
@@ -158,6 +161,10 @@ def _documents(plain: BinaryIO, file: OpenFile) -> Iterator[tuple[int, bytes]]:
             )
         block = plain.read(BLOCK_BYTES)
     yield from cutter.end()
+    if cutter.is_array_open:
+        configure_once()
+        hint = "the file may have been cut off; its records up to there are read"
+        log.warning("array_not_closed", file=file.place, hint=hint)
 
 
 def _without_oversize(
@@ -230,16 +237,24 @@ def _at_path(file: OpenFile, path: Sequence[Step]) -> Iterator[tuple[list[bytes]
     most_memory_bytes = _MOST_MEMORY_BYTES if file.is_unpacked else max(_MOST_MEMORY_BYTES, 8 * len(text))
     if excess(text, most_memory_bytes, sys.maxsize, sys.maxsize) is not None:
         raise too_large(file.place, f"documents that take more than {most_memory_bytes >> 20} MiB")
-    return _gathered(_records_at(text, path))
+    return _gathered(_records_at(text, path, file.place))
 
 
-def _records_at(text: bytes, path: Sequence[Step]) -> Iterator[tuple[int, bytes]]:
+def _records_at(text: bytes, path: Sequence[Step], place: str) -> Iterator[tuple[int, bytes]]:
+    documents = without = 0
     for start, document in _parsed_documents(text):
         if isinstance(document, bytes):
             yield start, document
             continue
-        for record in _at(document, path):
+        documents += 1
+        records, leads_somewhere = _at(document, path)
+        without += not leads_somewhere
+        for record in records:
             yield start, dumps(record)
+    if 0 < without < documents:  # of a path that finds nothing at all, the write warns
+        configure_once()
+        hint = "jsonPath leads nowhere in these documents, and they give no record"
+        log.warning("documents_without_records", file=place, documents=without, of=documents, hint=hint)
 
 
 def _parsed_documents(text: bytes) -> Iterator[tuple[int, Any]]:
@@ -273,14 +288,17 @@ def _path(text: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _at(document: Any, path: Sequence[Step]) -> list[Any]:
-    """Return the values at the end of a path; where a step leads nowhere there are none."""
+def _at(document: Any, path: Sequence[Step]) -> tuple[list[Any], bool]:
+    """Return the values at the end of a path, and whether it leads somewhere, if only to an empty list."""
     found = [document]
     for step in path:
         if step is None:
-            found = [element for value in found if isinstance(value, list) for element in value]
+            lists = [value for value in found if isinstance(value, list)]
+            found = [element for value in lists for element in value]
+            if lists and not found:
+                return [], True
         elif isinstance(step, int):
             found = [value[step] for value in found if isinstance(value, list) and step < len(value)]
         else:
             found = [value[step] for value in found if isinstance(value, dict) and step in value]
-    return found
+    return found, bool(found)

@@ -14,7 +14,7 @@ from gluepot.connectors.files.compression import FREE_BYTES, MOST_TIMES
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.arrow_types import glue_types
 from gluepot.connectors.files.formats.bounds import CHUNK_BYTES, MOST_RECORD_BYTES, too_large
-from gluepot.connectors.files.formats.columnar import BATCH_ROWS, present, unreadable
+from gluepot.connectors.files.formats.columnar import BATCH_ROWS, present, refuse_twins, unreadable
 from gluepot.connectors.files.formats.parquet.types import glue_columns
 from gluepot.frames.chunk import Chunk
 
@@ -56,6 +56,7 @@ class ParquetInputFormat:
         """Yield the records in order."""
         try:
             found = parquet.ParquetFile(file.plain, coerce_int96_timestamp_unit="us")
+            refuse_twins(found.schema_arrow.names, file, "Parquet")
             columns = present(found.schema_arrow.names, self.columns)
             types = glue_columns(found, file.place, columns)
             groups = _row_groups(found.metadata, file.piece)

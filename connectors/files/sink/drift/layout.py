@@ -79,6 +79,13 @@ class Layout:
         """Names in the files."""
         return [column.name for column in self.columns]
 
+    def renamed(self) -> dict[str, str]:
+        """Return the columns, and the fields in them, that are not called as in the records, with their names there."""
+        found = {one.name: one.origin for one in self.columns if one.origin and one.name != one.origin}
+        for one in self.columns:
+            found |= {".".join((one.name, *path[:-1], new)): path[-1] for path, new in one.names if new != path[-1]}
+        return found
+
     def with_columns(self, *columns: TableColumn) -> Layout:
         """Return the layout with columns added, or put in the place of those of equal name."""
         by_name = {column.name: column for column in self.columns} | {column.name: column for column in columns}

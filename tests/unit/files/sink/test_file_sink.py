@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from structlog.testing import capture_logs
 
 from gluepot.connectors.contracts import Sink
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
@@ -178,8 +179,10 @@ def test_records_without_a_column_to_write_are_rows_of_nulls_beside_others(tmp_p
 
 def test_columns_that_differ_by_case_do_not_break_the_file(tmp_path):
     sink = sink_to(tmp_path)
-    (file,) = write(sink, [{"id": 1, "ID": "a"}]).files
+    with capture_logs() as logs:
+        (file,) = write(sink, [{"id": 1, "ID": "a"}]).files
     assert parquet_rows(sink, file) == [{"id": 1, "ID_1": "a"}]
+    assert [line["names"] for line in logs if line["event"] == "columns_renamed"] == [{"ID_1": "ID"}]
 
 
 def test_the_schema_has_the_columns_of_all_files_then_the_keys_with_their_types(tmp_path):
@@ -234,3 +237,17 @@ def test_two_writes_of_one_batch_do_not_share_a_name(tmp_path):
         sink = new_file_sink(str(tmp_path), CommitKey("q", 0, ctx), parquet)
         finals.update(file.final for file in write(sink, [{"a": 1}]).files)
     assert len(finals) == 2
+
+
+def test_a_row_with_a_text_that_is_not_utf8_is_a_rejected_record_with_its_bytes(tmp_path):
+    sink = sink_to(tmp_path)
+    bad = pa.array([b"x", b"\xc3(", b"k\xc3\xb6ln", None]).view(pa.string())
+    lists = pa.ListArray.from_arrays([0, 1, 1, 2, 3], pa.array([b"a", b"b", b"\xff"]).view(pa.string()))
+    part = write(sink, pa.record_batch({"id": [1, 2, 3, 4], "text": bad, "list": lists}))
+    (data, rejects) = part.files
+    assert [row["id"] for row in parquet_rows(sink, data)] == [1, 3]
+    assert pq.read_table(path(sink, rejects)).column("raw").to_pylist() == [
+        b'{"id":2,"text":"\xc3(","list":[]}',
+        b'{"id":4,"list":["\xff"]}',
+    ]
+    assert (part.rows_out, part.rejected) == (2, {"invalid_utf8": 2})

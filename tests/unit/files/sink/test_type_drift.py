@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from gluepot.connectors.files.sink.drift import Drift, DriftPolicy, Layout
 from gluepot.connectors.files.sink.drift.layout import TableColumn
@@ -37,6 +38,16 @@ def test_what_fits_is_written_as_it_is(table):
     one.write([{"id": 1, "v": 1}])
     one.write([{"id": 2, "v": 2}, {"id": 3}])
     assert one.rows() == [{"id": 1, "v": 1}, {"id": 2, "v": 2}, {"id": 3}]
+
+
+def test_columns_with_other_names_than_their_fields_are_named_when_they_are_new(table):
+    one = table()
+    told = []
+    for rows in ([{"v": 1}], [{"v": "x", "n": {"a": 1, "A": 2}}], [{"v": "y", "n": {"a": 1, "A": 2}}], [{"v": 2}]):
+        with capture_logs() as logs:
+            one.write(rows)
+        told.append([line["names"] for line in logs if line["event"] == "columns_renamed"])
+    assert told == [[], [{"v_string": "v", "n.A_1": "A"}], [], []]
 
 
 def test_a_narrower_number_is_widened(table):

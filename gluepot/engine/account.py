@@ -102,18 +102,21 @@ class Account:
         sources: what was read, by the name of the source.
         writes: what was written.
         by_spark: the lake tables to which Spark has appended rows, which are in no balance.
+        unseen: how many of the delivered records our tasks have not seen, because Spark took a part only, as `limit`
+            does.
     """
 
     sources: Mapping[str, Reading] = field(default_factory=dict)
     writes: Writes = Writes()
     by_spark: tuple[str, ...] = ()
+    unseen: int = 0
 
     def __add__(self, other: Account) -> Account:
         sources = dict(self.sources)
         for name, reading in other.sources.items():
             sources[name] = sources.get(name, Reading()) + reading
         by_spark = tuple(dict.fromkeys((*self.by_spark, *other.by_spark)))
-        return Account(sources, self.writes + other.writes, by_spark)
+        return Account(sources, self.writes + other.writes, by_spark, self.unseen + other.unseen)
 
     @property
     def read(self) -> Reading:
@@ -151,6 +154,7 @@ class Account:
             },
             "writes": asdict(self.writes),
             **({"by_spark": list(self.by_spark)} if self.by_spark else {}),
+            **({"unseen": self.unseen} if self.unseen else {}),
         }
 
     @classmethod
@@ -160,7 +164,7 @@ class Account:
             name: Reading(one["read"], one["delivered"], one["rejected"], one["left_out"])
             for name, one in plain["sources"].items()
         }
-        return cls(sources, Writes(**plain["writes"]), tuple(plain.get("by_spark", ())))
+        return cls(sources, Writes(**plain["writes"]), tuple(plain.get("by_spark", ())), plain.get("unseen", 0))
 
 
 def _of_reading(reading: Reading) -> str:

@@ -27,4 +27,4 @@ def batch_account(stream: str, records: int, totals: WriteTotals, read: Mapping[
     unseen = max(0, records - totals.rows_aside - sources[stream].records)
     sources[stream] += Reading(unseen, unseen)
     sources[stream] += Reading(totals.rows_aside, rejected=totals.rows_aside)
-    return Account(sources) + totals.account
+    return Account(sources, unseen=unseen) + totals.account

@@ -656,6 +656,7 @@ class Query:
             "left_out": read.left_out,
             "refused": writes.refused,
             "skipped": writes.skipped,
+            "unseen": stats.account.unseen,
         }
         log.info(
             "batch_done",

@@ -124,7 +124,7 @@ def event(
             run=parent_run.Run(runId=above.id), job=parent_run.Job(namespace=above.namespace, name=above.name)
         )
     if account is not None:
-        run_facets["gluepot_records"] = RecordsRunFacet(**replace(account, by_spark=()).to_plain())
+        run_facets["gluepot_records"] = RecordsRunFacet(**replace(account, by_spark=(), unseen=0).to_plain())
     if error:
         run_facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(message=error, programmingLanguage="python")
     job_facets: dict[str, JobFacet] = {

@@ -27,6 +27,7 @@ def is_noticed(tmp_path, line: str) -> bool:
         {"refused": 0},
         {"arrived": 9},
         {"left_out": 3},
+        {"unseen": 1},
     ],
 )
 def test_a_batch_with_a_record_too_few_or_too_many_is_noticed(tmp_path, changes):

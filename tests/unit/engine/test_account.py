@@ -99,13 +99,15 @@ def test_a_batch_that_spark_has_read_is_derived_from_its_positions():
 
 def test_records_that_spark_took_before_our_tasks_saw_them_are_delivered():
     account = batch_account("clicks", 20, WriteTotals(rows_aside=1), {"clicks": Reading(4, 3, 1)})
-    assert account.sources == {"clicks": Reading(20, 18, 2)}
+    assert (account.sources, account.unseen) == ({"clicks": Reading(20, 18, 2)}, 15)
+    assert Account.of_plain(account.to_plain()) == account
 
 
 def test_dead_letters_of_a_batch_are_rejected_records():
     account = batch_account("clicks", 20, WriteTotals(rows_aside=2), {"clicks": Reading(18, 18)})
 
-    assert account.sources == {"clicks": Reading(20, 18, 2)}
+    assert (account.sources, account.unseen) == ({"clicks": Reading(20, 18, 2)}, 15)
+    assert Account.of_plain(account.to_plain()) == account
 
 
 def test_tables_that_spark_appends_to_are_named_once_because_no_balance_has_their_rows():

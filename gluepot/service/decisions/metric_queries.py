@@ -62,6 +62,7 @@ def checked_queries(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[st
             check_statistic(stat["Stat"])
             if not {"Namespace", "MetricName"} <= stat["Metric"].keys():
                 raise _refused(f"The Metric of the query {name} needs Namespace and MetricName.")
+            metric_of(stat["Metric"]["Namespace"], stat["Metric"])
         elif unknown := [one for one in ids_in(query["Expression"]) if one not in ids]:
             raise _refused(f"The expression of the query {name} uses {unknown[0]}, which is the Id of no query.")
     if all(one.get("ReturnData") is False for one in queries):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
@@ -33,6 +34,14 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "map": (dict,),
     "structure": (dict,),
 }
+_LARGEST: Mapping[str, float] = {
+    "integer": 2**31 - 1,
+    "long": 2**63 - 1,
+    "float": sys.float_info.max,
+    "double": sys.float_info.max,
+    "timestamp": 253_402_300_799,  # the end of the year 9999
+}
+"""How far from 0 numbers may be. Nothing is as far as a NaN."""
 
 
 @cache
@@ -91,7 +100,10 @@ def violations(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
 
 def _has_type(shape: Shape, value: Any) -> bool:
     known = _PYTHON_TYPES.get(shape.type_name, (object,))
-    return isinstance(value, known) and (not isinstance(value, bool) or shape.type_name == "boolean")
+    if not isinstance(value, known) or (isinstance(value, bool) and shape.type_name != "boolean"):
+        return False
+    largest = _LARGEST.get(shape.type_name)
+    return largest is None or abs(value) <= largest
 
 
 def _members(shape: StructureShape, value: Mapping[str, Any], path: str) -> Iterator[str]:

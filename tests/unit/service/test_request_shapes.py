@@ -28,12 +28,21 @@ def test_a_whole_request_is_let_pass():
         ({"JobMode": "OTHER"}, "'OTHER' at 'jobMode'", "satisfy enum value set: [SCRIPT, VISUAL, NOTEBOOK]"),
         ({"Timeout": 0}, "'0' at 'timeout'", "have value greater than or equal to 1"),
         ({"MaxRetries": "2"}, "'2' at 'maxRetries'", "be of type integer"),
+        ({"MaxRetries": 2**31}, "'2147483648' at 'maxRetries'", "be of type integer"),
+        ({"MaxCapacity": float("nan")}, "'nan' at 'maxCapacity'", "be of type double"),
         ({"Tags": {"": "x"}}, "'' at 'tags..key'", "have length greater than or equal to 1"),
     ],
 )
 def test_one_broken_member_is_told_in_the_words_of_aws(changes, value_and_place, rule):
     sentence = f"Value {value_and_place} failed to satisfy constraint: Member must {rule}"
     assert refused("CreateJob", {**JOB, **changes}) == f"1 validation error detected: {sentence}"
+
+
+def test_a_number_beyond_its_type_is_refused():
+    spans = {"CreatedBefore": 10**400, "CreatedAfter": 253_402_300_800, "LastModifiedBefore": 0, "LastModifiedAfter": 1}
+    message = refused("ListDataQualityRulesets", {"Filter": spans})
+    assert message.startswith("2 validation errors detected: ")
+    assert message.count("Member must be of type timestamp") == 2
 
 
 def test_all_that_is_broken_is_told_at_once():

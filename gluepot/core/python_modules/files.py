@@ -48,7 +48,7 @@ def wheelhouse(folders: Sequence[str]) -> list[str]:
 
 
 def versions(paths: Sequence[str]) -> list[str]:
-    """Return the files at the paths and in folders there, each with its size and time; what is not there is left out."""
+    """Return the files at paths and in folders there, each with its size and time; what is not there is left out."""
     found = [one for path in map(Path, paths) for one in (sorted(path.rglob("*")) if path.is_dir() else [path])]
     return [_version(path) for path in found if path.is_file()]
 

@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, Unknow
 
 from gluepot.cli import servers
 from gluepot.cli.exit_codes import CLOSED_PIPE, DONE, FAILED, FINDINGS, INTERRUPTED, USAGE
-from gluepot.cli.numbers import Price, check_finite, one_or_more
+from gluepot.cli.numbers import Price, check_finite
 from gluepot.cli.project import ProjectConfig
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError
@@ -117,8 +117,8 @@ def run(
 @app.command
 def demo(
     *,
-    seconds: Annotated[int, Parameter(validator=one_or_more)] = 60,
-    rate: Annotated[int | None, Parameter(validator=one_or_more)] = None,
+    seconds: int = 60,
+    rate: int | None = None,
     source: Literal["kafka", "kinesis"] = "kafka",
     output: Literal["text", "json"] = "text",
 ) -> None:

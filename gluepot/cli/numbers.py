@@ -18,16 +18,6 @@ def check_finite(_: object, value: object) -> None:
         raise ValueError("Use a number.")
 
 
-def one_or_more(_: object, value: int | None) -> None:
-    """Refuse counts below 1.
-
-    Raises:
-        ValueError: it is one.
-    """
-    if value is not None and value < 1:
-        raise ValueError("Use 1 or more.")
-
-
 def _check_price(_: object, value: float | None) -> None:
     if value is not None and not 0 <= value < math.inf:
         raise ValueError("Use a number of 0 or more.")

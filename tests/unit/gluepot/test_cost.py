@@ -64,7 +64,6 @@ def test_a_run_on_aws_is_compared_with_one_here(here, capsys):
         ("cost aws.json --usd-per-hour nan", "0 or more"),
         ("bench job.py --rate inf", "Use a number"),
         ("produce clicks --bootstrap a:1 --rate nan", "Use a number"),
-        ("demo --seconds 0", "1 or more"),
         ("run job.py --lease-secs nan", "use 1 or more"),
         ("run job.py --after-secs nan", "use 0 or more"),
     ],

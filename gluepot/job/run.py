@@ -132,7 +132,7 @@ def run(
             _attached(transforms),
             streams.thread_failures.uncaught(streams.stop.set),
         ):
-            _run_to_end(script, streams)
+            run_to_end(script, streams)
 
 
 @contextmanager
@@ -187,7 +187,13 @@ def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:
     return with_executors(parameters, WORKER_TYPES[options.worker_type], options.number_of_workers)
 
 
-def _run_to_end(script: Path, streams: StreamSession) -> None:
+def run_to_end(script: Path, streams: StreamSession) -> None:
+    """Run a script and what it has left for the end, also where it ends with `sys.exit(0)`.
+
+    Raises:
+        PermanentError: a thread asked for a stream that did not run.
+        Exception: whatever the script raised.
+    """
     try:
         runpy.run_path(str(script), run_name="__main__")
     except SystemExit as ended:

@@ -100,10 +100,9 @@ def violations(shape: Shape, value: Any, path: str = "") -> Iterator[str]:
 
 def _has_type(shape: Shape, value: Any) -> bool:
     known = _PYTHON_TYPES.get(shape.type_name, (object,))
-    if not isinstance(value, known) or (isinstance(value, bool) and shape.type_name != "boolean"):
-        return False
+    is_known = isinstance(value, known) and (not isinstance(value, bool) or shape.type_name == "boolean")
     largest = _LARGEST.get(shape.type_name)
-    return largest is None or abs(value) <= largest
+    return is_known and (largest is None or bool(-largest <= value <= largest))
 
 
 def _members(shape: StructureShape, value: Mapping[str, Any], path: str) -> Iterator[str]:

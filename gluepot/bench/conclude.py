@@ -10,6 +10,7 @@ import numpy as np
 
 from gluepot.bench.measured import Measured, in_turns, models
 from gluepot.streaming.advisor.causes import ROUND_SECS
+from gluepot.streaming.advisor.digits import seconds
 from gluepot.streaming.advisor.forecast import Forecast
 from gluepot.streaming.advisor.history import Observation
 from gluepot.streaming.advisor.model import CLOSE, BatchModel, fit
@@ -149,8 +150,9 @@ def settings_for(goal: Goal, done: Sequence[Measured], chance: np.random.Generat
     if window_is_too_short(widest, window, use):
         enough = 4 * widest.fixed_secs / use  # half of a window of half of it is left for rows
         return Impossible(
-            f"{widest.fixed_secs:.1f} s of every batch are fixed cost and a window may be {window:g} s; no number of"
-            f" cores changes that. Make the batch function cheaper, or allow an SLA of {enough:.0f} s or more."
+            f"{seconds(widest.fixed_secs)} of every batch are fixed cost and a window may be {seconds(window)}; no"
+            f" number of cores changes that. Make the batch function cheaper, or allow an SLA of {seconds(enough)} or"
+            " more."
         )
     rate = goal.rate or widest.rows_within(use * window, max(known)) / window
     cores = _cores(rate, window, known, advisor)

@@ -25,6 +25,7 @@ from gluepot.bench.page import as_html
 from gluepot.bench.plan import WARM_UP_BATCHES, Bounds, bounds, remaining, within
 from gluepot.bench.preload import Preload, stream_options
 from gluepot.bench.report import Report, as_json, as_text, on_cores
+from gluepot.cli.numbers import Price
 from gluepot.connectors.kafka.feed import KafkaFeed
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.core.clock import SystemClock
@@ -60,7 +61,7 @@ def bench_script(
     hold: str | None = None,
     connections: Path | None = None,
     worker_type: str = "G.1X",
-    usd_per_core_hour: float | None = None,
+    usd_per_core_hour: Price = None,
     html: Path | None = None,
     output: Literal["text", "json"] = "text",
 ) -> None:

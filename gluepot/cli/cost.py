@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from gluepot.cli.numbers import Price
 from gluepot.cli.output import Output, Row, show
 from gluepot.cli.transfer import loaded
 from gluepot.core.clock import SystemClock
@@ -67,7 +68,7 @@ class Costs:
 def cost(
     *runs: Path,
     here: Path | None = None,
-    usd_per_hour: float | None = None,
+    usd_per_hour: Price = None,
     by_tag: str = "",
     days: Annotated[int, Parameter(validator=Number(gte=1, lte=COST_DAYS))] = 30,
     output: Output = "text",
@@ -118,9 +119,10 @@ def _show_tags(key: str, days: int, output: Output) -> None:
     first_day = day_of(round(SystemClock().epoch() * 1000)) - days + 1
     with open_store(store_url(os.environ)).changes() as changes:
         found = changes.costs.since(first_day)
+    named = f"tag {key}" if key in {"jobs", "runs", "dpu_hours", "usd"} else key
     rows: list[Row] = [
         {
-            key: total.value,
+            named: total.value,
             "jobs": total.jobs,
             "runs": total.runs,
             "dpu_hours": round(total.dpu_hours, 3),

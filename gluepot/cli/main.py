@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, Unknow
 
 from gluepot.cli import servers
 from gluepot.cli.exit_codes import CLOSED_PIPE, DONE, FAILED, FINDINGS, INTERRUPTED, USAGE
+from gluepot.cli.numbers import Price, check_finite
 from gluepot.cli.project import ProjectConfig
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError
@@ -34,6 +35,7 @@ app = App(
     help="Run AWS Glue scripts unchanged, on Spark, anywhere.",
     version_flags=["--version"],
     config=[project_config],
+    default_parameter=Parameter(validator=check_finite),
 )
 app.command(
     "gluepot.cli.completion:install",
@@ -146,7 +148,7 @@ def advise(
     batch_limit: int | None = None,
     repartitions: bool = False,
     worker_type: str = "G.1X",
-    usd_per_worker_hour: float | None = None,
+    usd_per_worker_hour: Price = None,
     replay: bool = False,
     output: Literal["text", "json"] = "text",
 ) -> None:

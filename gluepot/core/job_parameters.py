@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.glue_version import DEFAULT, checked_glue_version
-from gluepot.core.option_values import is_true
+from gluepot.core.option_values import is_true, truth
 from gluepot.core.python_modules.requests import MODULES, OPTIONS, Request, request_of
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
@@ -46,8 +46,12 @@ MEANINGLESS = {
 }
 """Parameters that have no effect outside AWS, each with the reason."""
 
-LACKING = frozenset({OPTIONS, *(name for name, reason in MEANINGLESS.items() if reason is _NO_ARCHIVE)})
-"""Those of them without which a script may fail."""
+_FLAGS = (
+    *("enable-auto-scaling", "enable-observability-metrics", "enable-data-lineage", "enable-spark-ui"),
+    "user-jars-first",
+)
+LACKING = frozenset({OPTIONS, *_FLAGS, *(name for name, reason in MEANINGLESS.items() if reason is _NO_ARCHIVE)})
+"""Parameters that a job may need. If one of them has no effect, that is a warning."""
 
 # Their values begin with dashes themselves.
 _OF_DASHES = frozenset({OPTIONS})
@@ -103,7 +107,7 @@ class JobParameters:
         enable_observability_metrics: whether the run reports them to the service that has started it.
         enable_data_lineage: whether events of runs and batches go to OpenLineage.
         data_catalog: whether the databases and tables of Spark SQL are those of the Data Catalog; False only if the
-            parameter is `false`. In Glue they are only if it is given, which the console does for each new job.
+            parameter says false. In Glue they are only if it is given, which the console does for each new job.
         datalake_formats: formats out of `DATALAKE_FORMATS`.
         spark_event_logs_path: where Spark's event log goes, empty for our own folder; None if it is not enabled.
         executor_cores: task slots of an executor, or None.
@@ -184,7 +188,7 @@ class JobParameters:
             enable_metrics="enable-metrics" in last,
             enable_observability_metrics=is_on(last.get("enable-observability-metrics")),
             enable_data_lineage=is_on(last.get("enable-data-lineage")),
-            data_catalog=last.get("enable-glue-datacatalog", "true").lower() != "false",
+            data_catalog=truth(last.get("enable-glue-datacatalog", "true")) is not False,
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
             spark_event_logs_path=_event_logs(last),
             executor_cores=_executor_cores(last.get("executor-cores")),
@@ -197,6 +201,9 @@ class JobParameters:
 
 def _ignored(given: Mapping[str, str]) -> Iterator[Ignored]:
     yield from (Ignored(name, MEANINGLESS[name]) for name in given if name in MEANINGLESS)
+    for name in _FLAGS:
+        if (value := given.get(name)) and truth(value) is None:
+            yield Ignored(name, f"its value is {value!r}; write true or false")
     if given.get(OPTIONS) and not given.get(MODULES):
         yield Ignored(OPTIONS, f"there is no --{MODULES}")
 

@@ -99,14 +99,15 @@ class RunOptions:
     compact_every: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("max-batches", self.max_batches),
-            ("number-of-workers", self.number_of_workers),
-            ("lease-secs", self.lease_secs),
-            ("compact-every", self.compact_every),
+        for name, value, least in (
+            ("max-batches", self.max_batches, 1),
+            ("number-of-workers", self.number_of_workers, 1),
+            ("lease-secs", self.lease_secs, 1),
+            ("after-secs", self.after_secs, 0),
+            ("compact-every", self.compact_every, 1),
         ):
-            if value is not None and value < 1:
-                raise ConfigError(f"--{name} is {value}; use 1 or more.")
+            if value is not None and not value >= least:  # nothing is at least as large as a NaN
+                raise ConfigError(f"--{name} is {value}; use {least} or more.")
         if (self.worker_type is None) != (self.number_of_workers is None):
             raise ConfigError("--worker-type and --number-of-workers belong together; give both or neither.")
         if self.worker_type is not None and self.worker_type not in WORKER_TYPES:

@@ -132,8 +132,7 @@ def run(
             _attached(transforms),
             streams.thread_failures.uncaught(streams.stop.set),
         ):
-            runpy.run_path(str(script), run_name="__main__")
-            _finish(streams)
+            run_to_end(script, streams)
 
 
 @contextmanager
@@ -188,13 +187,30 @@ def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:
     return with_executors(parameters, WORKER_TYPES[options.worker_type], options.number_of_workers)
 
 
+def run_to_end(script: Path, streams: StreamSession) -> None:
+    """Run a script and what it has left for the end, also where it ends with `sys.exit(0)`.
+
+    Raises:
+        PermanentError: a thread asked for a stream that did not run.
+        Exception: whatever the script raised.
+    """
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as ended:
+        if not ended.code:
+            _finish(streams)
+        raise
+    _finish(streams)
+
+
 def _finish(streams: StreamSession) -> None:
-    """Do what a script without `job.commit()` has left for the end, such as checks of data quality.
+    """Wait for threads, and do what a script without `job.commit()` has left, such as checks of data quality.
 
     Raises:
         PermanentError: a thread asked for a stream that did not run.
         SuspiciousData: something looks like a mistake, and the job is strict.
     """
+    streams.thread_failures.wait()
     streams.thread_failures.raise_first()
     if "gluepot.bookmarks.run_writer" not in sys.modules:  # nothing was written or checked
         return

@@ -178,11 +178,11 @@ def batch_limit(now: Situation, workers: int) -> list[Recommendation]:
     last, settings, present = now.last, now.settings, now.settings.batch_limit_rows
     if not last.window_secs:
         return []
-    allowed = settings.use_of(last.window_secs) * last.window_secs
+    allowed, window_secs = settings.use_of(last.window_secs) * last.window_secs, last.window_secs
     if settings.sla_secs:
-        allowed = min(allowed, settings.sla_secs / 2)
+        allowed, window_secs = min(allowed, settings.sla_secs / 2), min(window_secs, settings.sla_secs / 2)
     rows = now.model.rows_within(allowed, workers)
-    if rows < 1:
+    if rows < max(1, now.load.now * window_secs):  # more arrive, so that such a limit leaves the stream behind
         return []
     wanted = int(float(f"{rows:.2g}"))  # two digits are all that the model is good for
     fits = f"{wanted:,} rows take {workers} workers {seconds(now.model.batch_secs(wanted, workers))}"

@@ -44,8 +44,17 @@ def fetched(url: str, folder: Path, named_by: str = MODULES) -> tuple[Path, str]
 
 def wheelhouse(folders: Sequence[str]) -> list[str]:
     """Return the files in the folders that pip finds wheels in, each with its size and time."""
-    files = [path for folder in folders for path in sorted(Path(folder).glob("*")) if path.is_file()]
-    return [f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files]
+    return [_version(path) for folder in folders for path in sorted(Path(folder).glob("*")) if path.is_file()]
+
+
+def versions(paths: Sequence[str]) -> list[str]:
+    """Return the files at paths and in folders there, each with its size and time; what is not there is left out."""
+    found = [one for path in map(Path, paths) for one in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    return [_version(path) for path in found if path.is_file()]
+
+
+def _version(path: Path) -> str:
+    return f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}"
 
 
 def arguments(request: Request, copies: Sequence[Path], folder: Path) -> list[str]:

@@ -28,7 +28,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.disk import used_bytes
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
-from gluepot.core.python_modules.files import arguments, fetched, wheelhouse
+from gluepot.core.python_modules.files import arguments, fetched, versions, wheelhouse
 from gluepot.core.python_modules.requests import (
     MODULES,
     OPTIONS,
@@ -36,6 +36,7 @@ from gluepot.core.python_modules.requests import (
     Request,
     key_of,
     local_folders,
+    local_paths,
     reason_of,
     surplus,
 )
@@ -94,7 +95,7 @@ def installed(request: Request, environ: Mapping[str, str], clock: Clock, kept_b
         temporary = Path(name)
         copies = [fetched(url, temporary / str(at)) for at, url in enumerate(request.files)]
         day = str(int(clock.epoch() // 86_400))
-        links = wheelhouse(local_folders(request.options))
+        links = [*wheelhouse(local_folders(request.options)), *versions(local_paths(request))]
         key = key_of(request, [digest for _, digest in copies], links, _place(), day)
         try:
             root = root_of(environ)

@@ -23,6 +23,10 @@ _NAME = re.compile(r"[A-Za-z0-9_.]+(?:-(?!\d)[A-Za-z0-9_.]+)*")
 _CONTINUES = ("<", ">", "=", "!", "~")
 # pip would install somewhere else, or nothing at all.
 _ELSEWHERE = frozenset({"--target", "-t", "--prefix", "--root", "--user", "--python", "--dry-run", "--editable", "-e"})
+# pip takes the begin of a long option for the whole; these are options of their own.
+_OTHERS = frozenset({"--pre", "--no-input"})
+_FILE_OPTIONS = ("--constraint", "--requirement", "-c", "-r")
+_FILE_URL = re.compile(r"(?:.*@\s*)?file://(?P<path>/.*)")
 _NEWEST = frozenset({"--upgrade", "-U", "--force-reinstall"})
 
 
@@ -69,9 +73,15 @@ def request_of(modules: str, options: str) -> Request:
         raise ConfigError(f"--{OPTIONS} is {options!r}, which is not a command line; close its quotes.") from wrong
     for word in words:
         name = word.partition("=")[0]
-        if name in _ELSEWHERE:
+        if _names_a_place(name):
             raise ConfigError(f"--{OPTIONS} has {name}, which Gluepot sets itself; remove it.")
     return Request(tuple(_modules(modules)), words)
+
+
+def _names_a_place(name: str) -> bool:
+    if name.startswith("--"):
+        return len(name) > len("--") and name not in _OTHERS and any(place.startswith(name) for place in _ELSEWHERE)
+    return name[:2] in _ELSEWHERE
 
 
 def _modules(text: str) -> Iterable[str]:
@@ -126,6 +136,23 @@ def local_folders(options: Sequence[str]) -> list[str]:
         elif word.startswith("-f") and not word.startswith("--"):
             found.append(word[2:])
     return [folder.removeprefix("file://") for folder in found if not _URL.match(folder) or folder.startswith("file:")]
+
+
+def local_paths(request: Request) -> list[str]:
+    """Return the files and folders of this machine that pip reads itself, but for the folders of wheels."""
+    found = []
+    for at, word in enumerate(request.options):
+        name, equals, value = word.partition("=")
+        if name in _FILE_OPTIONS:
+            found.append(value if equals else "".join(request.options[at + 1 : at + 2]))
+        elif name[:2] in _FILE_OPTIONS:
+            found.append(word[2:])
+    for module in request.modules:
+        if (of_url := _FILE_URL.fullmatch(module)) is not None:
+            found.append(of_url["path"])
+        elif "/" in module and not is_file(module):
+            found.append(module)
+    return found
 
 
 def reason_of(messages: str) -> str:

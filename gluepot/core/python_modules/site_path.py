@@ -25,6 +25,8 @@ OWN_PATHS = "gluepot-packages.pth"
 
 # Every worker has loaded these before it sees the modules of a job.
 _ALWAYS_LOADED = frozenset({"py4j", "pyarrow", "pyspark", "numpy"})
+# The product's own modules, and those of which it can have one version only.
+_OWN = frozenset({"awsglue", "awsgluedq", "awsglueml", "gluepot", *_ALWAYS_LOADED})
 
 
 def placed(path: Sequence[str], added: Sequence[str], packages: Collection[str]) -> list[str]:
@@ -68,7 +70,15 @@ def on_path(folder: Path) -> Iterator[None]:
     loaded = {name.partition(".")[0] for name in sys.modules}
     theirs = {_name(one): one for one in distributions(path=[str(folder)])}
     ours = {_name(one): one.version for one in distributions(path=own_packages())}
-    if conflicts := other_versions({name: (one.version, _tops(one)) for name, one in theirs.items()}, ours, loaded):
+    brought = {name: (one.version, _tops(one)) for name, one in theirs.items()}
+    for name, (_, modules) in brought.items():
+        hidden = sorted(one for one in _OWN.intersection(modules) if _is_module(folder, one))
+        if hidden and name not in ours:
+            raise ConfigError(
+                f"--{MODULES} brings {name}, whose module {hidden[0]} would hide Gluepot's own; leave {name} out, or"
+                " name what it depends on."
+            )
+    if conflicts := other_versions(brought, ours, loaded):
         name, wanted, version = conflicts[0]
         raise ConfigError(
             f"--{MODULES} installs {name} {wanted}, but Gluepot runs with {name} {version} in the same process;"
@@ -79,6 +89,11 @@ def on_path(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path[:] = [entry for entry in sys.path if entry not in added]  # the script may have changed it
+
+
+def _is_module(folder: Path, name: str) -> bool:
+    """Return whether a folder has a module, and not only files beside one of the same name, such as stubs."""
+    return (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()
 
 
 def other_versions(

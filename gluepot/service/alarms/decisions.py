@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gluepot.service.decisions.metric_math import Series
-from gluepot.service.decisions.metrics import MINUTE_MS, STATISTICS, check_period, check_statistic
+from gluepot.service.decisions.metrics import MINUTE_MS, STATISTICS, check_period, check_statistic, metric_of
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.rules import is_place
 
@@ -280,6 +280,7 @@ def _check_metric(given: Mapping[str, Any]) -> None:
     if (given.get("Statistic") is None) == (given.get("ExtendedStatistic") is None):
         raise ServiceError("InvalidParameterCombination", "Give either Statistic or ExtendedStatistic.")
     check_statistic(_statistic(given))
+    metric_of(given["Namespace"], given)
     if given.get("Statistic") is not None and given["Statistic"] not in STATISTICS:
         raise _wrong(f"Statistic is {given['Statistic']!r}; give a percentile in ExtendedStatistic.")
 

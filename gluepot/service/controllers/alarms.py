@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gluepot.core.clock import Clock
+from gluepot.core.errors import TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.alarms.decisions import INSUFFICIENT_DATA, Alarm, judged, next_evaluation_ms, range_of
@@ -64,10 +65,23 @@ class Alarms(Repeating):
         """Evaluate what is due; return whether there may be more."""
         with self._store.changes() as changes:
             due = changes.alarms.due(self._now_ms(), _AT_ONCE)
-        if sum(self._evaluate(name) for name in due):
+        if sum(self._evaluate_or_put_off(name) for name in due):
             for call in self._told:
                 call()
         return len(due) == _AT_ONCE
+
+    def _evaluate_or_put_off(self, name: str) -> bool:
+        """Evaluate one alarm. One that fails waits for its next time, and keeps no other from being evaluated."""
+        try:
+            return self._evaluate(name)
+        except TransientError:
+            raise
+        except Exception:
+            log.exception("alarm_failed", alarm=name)
+        with self._store.changes() as changes:
+            if (alarm := changes.alarms.get(name)) is not None:
+                changes.alarms.save(replace(alarm, next_ms=next_evaluation_ms(self._now_ms())))
+        return False
 
     def _evaluate(self, name: str) -> bool:
         """Evaluate one alarm; return whether its state changed."""

@@ -27,7 +27,10 @@ def ids_in(expression: str) -> list[str]:
         ServiceError: `ValidationError`, because the expression is more than arithmetic.
     """
     tree = _parsed(expression)
-    _check(tree, expression)
+    try:
+        _check(tree, expression)
+    except RecursionError:
+        raise _refused(expression) from None
     ids = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     if not ids:
         raise _refused(expression)

@@ -63,6 +63,7 @@ def checked_queries(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[st
             check_statistic(stat["Stat"])
             if not {"Namespace", "MetricName"} <= stat["Metric"].keys():
                 raise _refused(f"The Metric of the query {name} needs Namespace and MetricName.")
+            metric_of(stat["Metric"]["Namespace"], stat["Metric"])
         elif unknown := [one for one in ids_in(query["Expression"]) if one not in ids]:
             raise _refused(f"The expression of the query {name} uses {unknown[0]}, which is not the Id of a query.")
     if all(one.get("ReturnData") is False for one in queries):

@@ -60,7 +60,7 @@ class AlarmRows:
         """
         query = select(alarms).where(alarms.c.name > after).order_by(alarms.c.name).limit(most)
         if prefix:
-            query = query.where(alarms.c.name.startswith(prefix, autoescape=True))
+            query = query.where(func.substr(alarms.c.name, 1, len(prefix)) == prefix)  # SQLite's LIKE ignores case
         return [_alarm(row) for row in self._connection.execute(query).mappings()]
 
     def count(self) -> int:

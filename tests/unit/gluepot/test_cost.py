@@ -57,6 +57,22 @@ def test_a_run_on_aws_is_compared_with_one_here(here, capsys):
     }
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("cost aws.json --usd-per-hour -1", "0 or more"),
+        ("cost aws.json --usd-per-hour nan", "0 or more"),
+        ("bench job.py --rate inf", "Use a number"),
+        ("produce clicks --bootstrap a:1 --rate nan", "Use a number"),
+        ("run job.py --lease-secs nan", "use 1 or more"),
+        ("run job.py --after-secs nan", "use 0 or more"),
+    ],
+)
+def test_numbers_that_nothing_can_be_counted_with_are_refused(here, capsys, command, said):
+    assert outcome(app, command.split()) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_job_that_the_ledger_does_not_know_has_no_cost_here(here, capsys):
     assert outcome(app, ["cost", "aws.json", "--output", "json"]) == 0
     [row] = json.loads(capsys.readouterr().out)

@@ -221,6 +221,20 @@ def test_modules_and_options_of_pip_are_read_and_options_may_begin_with_dashes()
     assert (given.ignored, given.misspelled) == ((), ())
 
 
+@pytest.mark.parametrize("value", ["tru", "enabled", " "])
+def test_a_flag_that_says_neither_true_nor_false_is_told(value):
+    given = parse("--enable-auto-scaling", value, "--enable-spark-ui", "", "--enable-metrics", value)
+    assert not given.enable_auto_scaling
+    [ignored] = given.ignored
+    assert (ignored.name, ignored.reason) == ("enable-auto-scaling", f"its value is {value!r}; write true or false")
+    assert ignored.name in LACKING
+
+
+@pytest.mark.parametrize(("value", "uses"), [("False", False), ("no", False), ("0", False), ("", True), ("x", True)])
+def test_the_catalog_is_used_unless_a_value_says_false(value, uses):
+    assert parse("--enable-glue-datacatalog", value).data_catalog is uses
+
+
 def test_modules_that_are_not_brought_are_told():
     for name, value in [("python-virtual-env", "s3://b/v.tar.gz"), ("python-modules-installer-option", "--upgrade")]:
         (ignored,) = parse(f"--{name}", value).ignored

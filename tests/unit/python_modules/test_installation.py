@@ -52,6 +52,25 @@ def test_a_name_with_its_dependency_comes_from_a_folder_of_wheels(install, tmp_p
     assert ran(second, "import amounts; print(amounts.VERSION)") == "3.1", "the folder has another content now"
 
 
+def test_what_pip_reads_itself_is_part_of_the_content(install, tmp_path):
+    offline = f"--no-index --find-links={tmp_path} -c {tmp_path}/limits.txt"
+    for version in ("1.0", "2.0"):
+        wheel(tmp_path, "orders", version)
+    for version in ("1.0", "2.0"):
+        (tmp_path / "limits.txt").write_text(f"orders=={version}\n")
+        made = install("orders", offline)
+        assert ran(made, "import orders; print(orders.VERSION)") == version
+
+
+def test_a_package_that_hides_the_products_modules_is_refused(install, tmp_path):
+    path = wheel(tmp_path, "helper")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("awsglue/__init__.py", "")
+    made = install(str(path), "--no-index")
+    with pytest.raises(ConfigError, match="brings helper, whose module awsglue would hide"), on_path(made.site):
+        pass
+
+
 def test_a_zip_of_wheels_and_a_file_of_requirements(install, tmp_path):
     wheel(tmp_path, "orders", requires=["amounts"])
     wheel(tmp_path, "amounts")

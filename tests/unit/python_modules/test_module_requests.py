@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from gluepot.core.errors import ConfigError
-from gluepot.core.python_modules.requests import Kept, key_of, local_folders, reason_of, request_of, surplus
+from gluepot.core.python_modules.requests import (
+    Kept,
+    key_of,
+    local_folders,
+    local_paths,
+    reason_of,
+    request_of,
+    surplus,
+)
 from gluepot.core.python_modules.site_path import other_versions, placed
 
 
@@ -39,10 +47,24 @@ def test_options_are_read_as_on_a_command_line():
     assert local_folders(request.options) == ["/my wheels", "/more", "/third"]
 
 
-@pytest.mark.parametrize("option", ["--target=/x", "-t /x", "--user", "--prefix /x", "--dry-run", "-e ."])
+@pytest.mark.parametrize(
+    "option", ["--target=/x", "-t /x", "--user", "--prefix /x", "--dry-run", "-e .", "-t/x", "--tar /x"]
+)
 def test_another_place_to_install_to_is_refused(option):
     with pytest.raises(ConfigError, match=f"has {option.split('=')[0].split()[0]}, which Gluepot sets itself"):
         request_of("a", option)
+
+
+@pytest.mark.parametrize("option", ["--pre", "--no-deps", "--trusted-host x", "--root-user-action=ignore"])
+def test_other_options_are_pips(option):
+    assert request_of("a", option).options == tuple(option.split())
+
+
+def test_what_pip_reads_from_this_machine_is_known():
+    modules = "a,file:///b-1.whl,c @ file:///c-1.whl,https://d/e.whl,f-1.whl,./g"
+    request = request_of(modules, "-c h.txt -ri.txt --constraint=j.txt --requirement k.txt --no-cache-dir")
+    files = ["h.txt", "i.txt", "j.txt", "k.txt", "/b-1.whl", "/c-1.whl"]
+    assert local_paths(request) == [*files, "https://d/e.whl", "./g"]
 
 
 def test_an_open_quote_is_refused():

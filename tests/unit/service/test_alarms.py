@@ -25,6 +25,11 @@ RULE = {
     "OKActions": [HOOK],
 }
 FAILURES = {"Namespace": "Shop", "MetricName": "failed", "Dimensions": SHOP, "Period": MINUTE, "Statistic": "Sum"}
+COUNTED = {
+    "Id": "a",
+    "MetricStat": {"Metric": {"Namespace": "Shop", "MetricName": "a"}, "Period": MINUTE, "Stat": "Sum"},
+}
+LONG = {"Id": "long", "Expression": "+".join("a" * 1023)}
 B, G = 5, 0  # a value that breaches the threshold, and a good one
 
 
@@ -238,6 +243,7 @@ def test_alarms_are_found_by_prefix_action_metric_and_page(world):
     put_alarm(world, "b2", Statistic="Maximum", AlarmActions=[])
     names = [one["AlarmName"] for one in described(world, AlarmNamePrefix="a", ActionPrefix="arn:aws:sns")]
     assert names == ["a1", "a2"]
+    assert described(world, AlarmNamePrefix="A") == []
     first = world.call("DescribeAlarms", of=CLOUDWATCH, MaxRecords=3)
     rest = world.call("DescribeAlarms", of=CLOUDWATCH, MaxRecords=3, NextToken=first["NextToken"])
     assert [one["AlarmName"] for one in (*first["MetricAlarms"], *rest["MetricAlarms"])] == ["a1", "a2", "b1", "b2"]
@@ -261,6 +267,8 @@ def test_alarms_are_found_by_prefix_action_metric_and_page(world):
         ({"Statistic": None}, "either Statistic or ExtendedStatistic"),
         ({"TreatMissingData": "never"}, "TreatMissingData is 'never'"),
         ({"Metrics": [{"Id": "m", "Expression": "1 + 1"}]}, "cannot be combined"),
+        ({"Dimensions": [*SHOP, *SHOP]}, "repeat a name"),
+        ({**dict.fromkeys(FAILURES), "Metrics": [LONG, {**COUNTED, "ReturnData": False}]}, "is not known here"),
         ({"ThresholdMetricId": "m1"}, "ThresholdMetricId is not available here"),
     ],
 )
@@ -269,6 +277,21 @@ def test_an_alarm_that_could_not_be_evaluated_is_refused(world, wrong, said):
     with pytest.raises(ServiceError, match=said):
         world.call("PutMetricAlarm", of=CLOUDWATCH, AlarmName="wrong", **definition)
     assert described(world) == []
+
+
+def test_an_alarm_that_fails_keeps_no_other_from_being_evaluated(world, monkeypatch):
+    put_alarm(world, "broken")
+    put_alarm(world)
+
+    def evaluated(changes, alarm, now_ms, rightly=alarms.evaluated):
+        if alarm.name == "broken":
+            raise OverflowError("int too large to convert to float")
+        return rightly(changes, alarm, now_ms)
+
+    monkeypatch.setattr(alarms, "evaluated", evaluated)
+    minute(world, 4)
+    minute(world)
+    assert [one["AlarmName"] for one in described(world, StateValue=ALARM)] == ["failures"]
 
 
 def test_history_is_forgotten_with_the_runs_of_its_time(world):

@@ -79,5 +79,8 @@ def test_the_command_adds_up_by_a_tag(world, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path))
     cost(by_tag="team", output="json")
     assert json.loads(capsys.readouterr().out) == [{"team": "shop", "jobs": 1, "runs": 1, "dpu_hours": 5.0, "usd": 2.2}]
+    cost(by_tag="runs", output="json")
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["tag runs"], row["runs"]) == (None, 1)
     with pytest.raises(ConfigError, match="leave out files"):
         cost(tmp_path / "runs.json", by_tag="team")

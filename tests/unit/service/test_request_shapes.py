@@ -30,12 +30,20 @@ def test_a_whole_request_is_let_pass():
         ({"MaxRetries": "2"}, "'2' at 'maxRetries'", "be of type integer"),
         ({"MaxRetries": 2**31}, f"'{2**31}' at 'maxRetries'", "be of type integer"),
         ({"MaxCapacity": 10**309}, f"'{10**199}' at 'maxCapacity'", "be of type double"),
+        ({"MaxCapacity": float("nan")}, "'nan' at 'maxCapacity'", "be of type double"),
         ({"Tags": {"": "x"}}, "'' at 'tags..key'", "have length greater than or equal to 1"),
     ],
 )
 def test_one_broken_member_is_told_in_the_words_of_aws(changes, value_and_place, rule):
     sentence = f"Value {value_and_place} failed to satisfy constraint: Member must {rule}"
     assert refused("CreateJob", {**JOB, **changes}) == f"1 validation error detected: {sentence}"
+
+
+def test_a_number_beyond_its_type_is_refused():
+    spans = {"CreatedBefore": 10**400, "CreatedAfter": 253_402_300_800, "LastModifiedBefore": 0, "LastModifiedAfter": 1}
+    message = refused("ListDataQualityRulesets", {"Filter": spans})
+    assert message.startswith("2 validation errors detected: ")
+    assert message.count("Member must be of type timestamp") == 2
 
 
 def test_all_that_is_broken_is_told_at_once():

@@ -125,6 +125,11 @@ def test_a_batch_limit_keeps_below_half_of_the_sla():
     assert advice.fixed_secs + wanted / (advice.wanted_workers * advice.worker_rate) <= 30.5
 
 
+def test_no_batch_limit_is_advised_below_what_arrives():
+    advice = advise(batches(), AdvisorSettings(sla_secs=10.1))  # half of it is the fixed cost
+    assert Measure.BATCH_LIMIT not in measures(advice)
+
+
 def test_a_limit_that_is_hit_while_rows_pile_up_is_told():
     history = batches(waiting_rows=lambda index: split(120_000 * index, (1,) * 8))
     limited = [Observation(**{**one.to_json(), "rows": 480_000, "secs": 35.0}) for one in history]

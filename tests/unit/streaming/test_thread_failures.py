@@ -1,3 +1,4 @@
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -79,6 +80,55 @@ def test_a_thread_without_a_stream_is_the_scripts_own_business(failures):
 
     assert (stopped, threading.excepthook) == ([], before)
     failures.raise_first()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize(("code", "is_failure"), [(None, False), (0, False), (1, True)])
+def test_a_thread_may_end_with_sys_exit(failures, code, is_failure):
+    def reads_then_exits():
+        works(failures)
+        sys.exit(code)
+
+    stopped = []
+    with failures.uncaught(lambda: stopped.append(True)):
+        started(reads_then_exits)
+
+    assert stopped == [True] * is_failure
+
+
+@pytest.mark.parametrize("way", ["thread", "daemon that reads", "pool"])
+def test_the_script_ends_with_its_threads(failures, way):
+    reads, goes_on, done = threading.Event(), threading.Event(), []
+
+    def read():
+        with failures.watched("orders"):
+            reads.set()
+            goes_on.wait(60)
+            done.append(way)
+
+    pool = ThreadPoolExecutor(1)
+    with failures.uncaught(lambda: None):
+        if way == "pool":
+            pool.submit(read)
+        else:
+            threading.Thread(target=read, daemon=way != "thread").start()
+        reads.wait(60)
+        threading.Timer(0.02, goes_on.set).start()
+        failures.wait()  # an idle thread of a pool does not hold it up
+
+    assert done == [way]
+    pool.shutdown()
+
+
+def test_nobody_waits_for_threads_that_were_there_before_and_for_idle_daemons(failures):
+    ends = threading.Event()
+    before = threading.Thread(target=ends.wait)
+    before.start()
+    with failures.uncaught(lambda: None):
+        threading.Thread(target=ends.wait, daemon=True).start()
+        failures.wait()
+    ends.set()
+    before.join()
 
 
 def test_a_stream_that_a_thread_opened_and_nobody_read_ends_the_job(failures, pool):

@@ -268,7 +268,7 @@ def test_alarms_are_found_by_prefix_action_metric_and_page(world):
         ({"TreatMissingData": "never"}, "TreatMissingData is 'never'"),
         ({"Metrics": [{"Id": "m", "Expression": "1 + 1"}]}, "cannot be combined"),
         ({"Dimensions": [*SHOP, *SHOP]}, "repeat a name"),
-        ({**dict.fromkeys(FAILURES), "Metrics": [LONG, {**COUNTED, "ReturnData": False}]}, "is not known here"),
+        ({**dict.fromkeys(FAILURES), "Metrics": [LONG, {**COUNTED, "ReturnData": False}]}, "is not supported"),
         ({"ThresholdMetricId": "m1"}, "ThresholdMetricId is not available here"),
     ],
 )

@@ -1,5 +1,6 @@
 import json
 from dataclasses import dataclass, field
+from dataclasses import replace as with_values
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,7 @@ from gluepot.core.errors import CheckpointError, ConfigError, TransientError
 from gluepot.core.storage import open_storage
 from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.ledger import Ledger, spans
-from gluepot.dead_letters.letters import EVERY_LETTER, Letter, Wanted, read_letters
+from gluepot.dead_letters.letters import EVERY_LETTER, Wanted, read_letters
 from gluepot.dead_letters.replay import CHUNK, HEADER, Replayed, replay, topics_of
 from tests.unit.dead_letters.world import publish
 
@@ -142,9 +143,9 @@ def test_spans_hold_the_numbers_and_no_two_of_them_touch(numbers):
 
 
 def test_a_record_of_a_file_needs_a_topic(table):
-    def letter(stream):
-        return Letter(next(read_letters(open_folder(table), EVERY_LETTER)).file, 0, b"{", stream, "", "27", "why", "text")
+    letter = next(read_letters(open_folder(table), EVERY_LETTER))
+    of_file = with_values(letter, stream="/in/a.json", shard="", position="27")
 
-    assert topics_of([letter("orders"), letter("clicks")]) == ["clicks", "orders"]
+    assert topics_of([letter]) == ["clicks"]
     with pytest.raises(ConfigError, match=r"^The dead letter from /in/a.json at 27 was in a file, .* give --topic"):
-        topics_of([letter("orders"), letter("/in/a.json")])
+        topics_of([letter, of_file])

@@ -108,7 +108,8 @@ OF_COMMANDS = (
     Mistake(
         "An argument of the script is missing",
         ["run", "needs.py", "--", "--JOB_NAME", "x"],
-        "GlueArgumentError: the following arguments are required: --out; write the script's arguments after `--`.",
+        "GlueArgumentError: the following arguments are required: --out; write the script's arguments after `--`, "
+        "or in Arguments of a run of the service.",
         lines=[
             '  File "needs.py", line 4, in <module>',
             "    getResolvedOptions(sys.argv, ['JOB_NAME', 'out'])",

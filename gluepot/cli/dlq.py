@@ -128,7 +128,7 @@ def purge(
     """Permanently delete dead letters.
 
     Args:
-        path: a table or a checkpoint.
+        path: a table, a checkpoint, or a folder of rejected records.
         batch: only those of this batch.
         yes: do not ask for confirmation.
         rejects: see above.

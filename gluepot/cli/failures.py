@@ -25,6 +25,7 @@ _FRAME = re.compile(r'  File "(?P<file>[^"]+)", line \d+')
 _CAUSE = re.compile(r"^(?:Caused by: |: )(?:[\w$]+\.)+(?P<what>[\w$]+(?:: .*)?)$", re.MULTILINE)
 _OF_SPARK = ("py4j.", "pyspark.")
 _PY4J = f"{os.sep}py4j{os.sep}"
+_WHERE_ARGUMENTS_GO = "write the script's arguments after `--`, or in Arguments of a run of the service."
 _LOST_JVM = (
     "Spark's JVM has ended, and the job with it; look above for what it said last, such as an OutOfMemoryError, and run"
     " the job again."
@@ -74,7 +75,7 @@ def told(error: BaseException) -> tuple[list[str], str]:
     said = f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError) and lines:
         return lines, f"{said}; name it in --additional-python-modules, or give its file with --extra-py-files."
-    return lines, f"{said}; write the script's arguments after `--`." if _lacks_arguments(error) else said
+    return lines, f"{said}; {_WHERE_ARGUMENTS_GO}" if _lacks_arguments(error) else said
 
 
 def with_hint(sentence: str, text: str) -> str:

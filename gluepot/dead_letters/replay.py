@@ -81,6 +81,8 @@ def topics_of(letters: Iterable[Letter]) -> list[str]:
     for letter in letters:
         if not letter.stream:
             raise ConfigError(f"The dead letter at {letter.origin} does not name its topic; give --topic.")
+        if "/" in letter.stream:
+            raise ConfigError(f"The dead letter from {letter.origin} was in a file, not in a topic; give --topic.")
         topics.add(letter.stream)
     return sorted(topics)
 

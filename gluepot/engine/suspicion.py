@@ -134,7 +134,8 @@ def _default_partitions(
             if key in names:
                 hint = "this column is null in every row; check the partition keys"
             else:
-                hint = f"no row has this column.{did_you_mean(key, names)}"
+                meant = did_you_mean(key, names)
+                hint = f"no row has this column{f'.{meant}' if meant else '; check the partition keys'}"
             yield Suspicion("all_rows_in_the_default_partition", key, hint, rows)
 
 

@@ -179,7 +179,10 @@ def where_it_serves(environ: Mapping[str, str]) -> Endpoint:
     """
     found = _endpoint(environ)
     if found is None:
-        raise ConfigError("No service runs; start one with `gluepot serve`.")
+        raise ConfigError(
+            f"No service runs in {service_folder(environ)}; start one with `gluepot serve`, "
+            "or set GLUEPOT_STATE to the state folder of a running service."
+        )
     return Endpoint(found["url"], found["region"], own_key(key_path(environ)), found.get("shell", {}))
 
 

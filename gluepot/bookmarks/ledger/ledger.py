@@ -262,7 +262,9 @@ class Ledger:
         with self.transaction() as connection:
             rows = _rows(connection, query.order_by(tables.runs.c.id.desc()).limit(1))
         if not rows:
-            raise ConfigError(f"Job {job!r} has no run {run_id!r}; `gluepot jobs runs {job}` lists them.")
+            raise ConfigError(
+                f"Job {job!r} has no run with the id {run_id!r}; `gluepot jobs runs {job}` lists the full ids."
+            )
         return Run(**rows[0])
 
     def writes(self, run: Run) -> list[LedgerWrite]:

@@ -231,7 +231,7 @@ def rewind(
 
     Args:
         job: name.
-        to_run: restore the state after this run.
+        to_run: restore the state after the run with this id, as gluepot jobs runs shows it.
         to_time: restore the state at this time, ISO such as 2026-01-31T12:00 (UTC unless it says otherwise).
         ctx: rewind only the bookmark of this source.
         yes: do not ask.

@@ -167,7 +167,7 @@ def verification(where: str, found: Verification) -> Report:
         + (f", {found.left_out:,} malformed left out" if found.left_out else ""),
     ]
     if found.without_ranges:
-        lines.append(f"{found.without_ranges:,} commits do not record their source ranges")
+        lines.append(f"{found.without_ranges:,} commits have no source ranges: only streams have them")
     lines += [
         f"{records:,} more rejected records of these batches lie in {root}, because their rows came through a"
         f" DataFrame; list them with `gluepot dlq list {root}`"

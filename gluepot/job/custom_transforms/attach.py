@@ -74,7 +74,8 @@ def checked(descriptor: Descriptor, function: Callable[..., Any]) -> Callable[..
 def _import(file: Path) -> ModuleType:
     there = importlib.util.find_spec(file.stem)
     if there is not None and Path(there.origin or "").resolve() != file.resolve():
-        raise ConfigError(f"{file.name} has the name of another module; rename it and its descriptor.")
+        other = there.origin or "a folder"
+        raise ConfigError(f"{file.name} has the name of another module ({other}); rename it and its descriptor.")
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None

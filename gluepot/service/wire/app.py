@@ -278,7 +278,11 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def _too_large() -> ServiceError:
-    return ServiceError("RequestEntityTooLargeException", f"The request has more than {MOST_BODY_BYTES} bytes.", 413)
+    return ServiceError(
+        "RequestEntityTooLargeException",
+        f"The request has more than {MOST_BODY_BYTES} bytes; send less in one call.",
+        413,
+    )
 
 
 async def _body(http: HttpRequest, reserve: Callable[[int], None] = lambda _: None) -> bytes:

@@ -103,7 +103,7 @@ def test_the_name_of_another_module_is_refused(folder: Path):
     (folder / "shout_module.py").rename(folder / "colorsys.py")
 
     with (
-        pytest.raises(ConfigError, match=r"colorsys\.py has the name of another module"),
+        pytest.raises(ConfigError, match=r"colorsys\.py has the name of another module \(.*colorsys\.py\); rename it"),
         attached(in_folder(str(folder), folder)),
     ):
         pass

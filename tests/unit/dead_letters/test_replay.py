@@ -1,5 +1,6 @@
 import json
 from dataclasses import dataclass, field
+from dataclasses import replace as with_values
 from itertools import pairwise
 
 import pytest
@@ -7,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.connectors.kafka.sender import Sent
-from gluepot.core.errors import CheckpointError, TransientError
+from gluepot.core.errors import CheckpointError, ConfigError, TransientError
 from gluepot.core.storage import open_storage
 from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.ledger import Ledger, spans
 from gluepot.dead_letters.letters import EVERY_LETTER, Wanted, read_letters
-from gluepot.dead_letters.replay import CHUNK, HEADER, Replayed, replay
+from gluepot.dead_letters.replay import CHUNK, HEADER, Replayed, replay, topics_of
 from tests.unit.dead_letters.world import publish
 
 
@@ -139,3 +140,12 @@ def test_spans_hold_the_numbers_and_no_two_of_them_touch(numbers):
     found = spans(numbers)
     assert {n for first, end in found for n in range(first, end)} == numbers
     assert all(end < first for (_, end), (first, _) in pairwise(found))
+
+
+def test_a_record_of_a_file_needs_a_topic(table):
+    letter = next(read_letters(open_folder(table), EVERY_LETTER))
+    of_file = with_values(letter, stream="/in/a.json", shard="", position="27")
+
+    assert topics_of([letter]) == ["clicks"]
+    with pytest.raises(ConfigError, match=r"^The dead letter from /in/a.json at 27 was in a file, .* give --topic"):
+        topics_of([letter, of_file])

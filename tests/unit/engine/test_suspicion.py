@@ -44,6 +44,8 @@ def test_rows_that_are_all_in_the_default_partition_of_a_key():
     ]
     (found,) = suspicions(parts, ["country", "coutnry"], ["coutnry"])
     assert found.hint == "this column is null in every row; check the partition keys"
+    (unlike,) = suspicions(parts, ["id"], ["coutnry"])
+    assert unlike.hint == "no row has this column; check the partition keys"
     assert suspicions([part(files=[file(default), file("coutnry=x/")])], [], ["coutnry"]) == []
     assert suspicions([part(files=[])], [], ["coutnry"]) == []
 

@@ -169,7 +169,7 @@ def test_a_rewind_goes_to_a_run_or_a_time(runs, gluepot):
     ("arguments", "message"),
     [
         ((), "either --to-run or --to-time"),
-        (("--to-run", "jr_9"), "no run 'jr_9'"),
+        (("--to-run", "jr_9"), "no run with the id 'jr_9'"),
         (("--to-time", "yesterday"), "--to-time is 'yesterday'"),
     ],
 )

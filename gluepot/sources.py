@@ -14,6 +14,7 @@ job.commit()  # only now the next run begins behind page["last"]
 from __future__ import annotations
 
 from awsglue.context import GlueContext
+from awsglue.counting import counted
 from awsglue.dynamicframe import DynamicFrame
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.cursor_input import ReadOn, cursor_input
@@ -38,4 +39,4 @@ def read_on(glue_context: GlueContext, source: ReadOn, transformation_ctx: str) 
         ConfigError: the next cursor is nothing that JSON holds.
     """
     pipeline = Pipeline(cursor_input(source, transformation_ctx, jobrun.for_read(transformation_ctx)))
-    return DynamicFrame(pipeline, glue_context, transformation_ctx)
+    return DynamicFrame(counted(pipeline, transformation_ctx or "read_on"), glue_context, transformation_ctx)

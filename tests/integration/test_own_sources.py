@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.run_writer import WRITERS
 from gluepot.core.errors import ConfigError
 from gluepot.sources import read_on
 
@@ -31,6 +32,13 @@ def test_each_run_reads_on_where_the_last_one_ended(orders):
     for _ in range(4):
         copy(orders)
     assert orders.copied() == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_its_records_are_in_the_account_of_the_run(orders):
+    orders.init()
+    orders.write(read_on(orders.glue_context, pages, "api of the account"))
+    read = WRITERS.account().sources["api of the account"]
+    assert (read.records, read.delivered) == (3, 3)
 
 
 def test_a_run_that_wrote_and_did_not_commit_has_not_moved_the_cursor_and_doubles_nothing(orders):

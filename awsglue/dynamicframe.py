@@ -27,6 +27,7 @@ from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from awsglue.visual.methods import VisualTransforms
 from awsglue.writing import rejects_of_frame
+from gluepot.core.logging import get_logger
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.engine.session_zone import session_zone
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from awsglue.context import GlueContext
 
 __all__ = ["DynamicFrame", "DynamicFrameCollection", "DynamicFrameReader", "DynamicFrameWriter", "ResolveOption"]
+
+_log = get_logger(__name__)
 
 
 class DynamicFrame(VisualTransforms, LazyFrame):
@@ -275,10 +278,11 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Choose, rename, move and cast fields (docs/glue 6.3)."""
-        return self._then(
-            ApplyMapping(tuple(mappings), case_sensitive, self._zone()),
-            called(transformation_ctx, info, stageThreshold, totalThreshold),
-        )
+        step = ApplyMapping(tuple(mappings), case_sensitive, self._zone())
+        if step.repeated_targets:
+            hint = "the last mapping to each of them is used; give the others another target"
+            _log.warning("target_mapped_twice", targets=step.repeated_targets, hint=hint)
+        return self._then(step, called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def applyMapping(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Do what `apply_mapping` does."""

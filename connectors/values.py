@@ -195,27 +195,35 @@ class MissingFields:
         names: the columns with values that the step does not ask for.
         null: those of `wanted` that are columns of some records, with nulls only.
         rows: how many records were checked.
+        optional: those of `wanted` that a step removes, so that records may well lack them.
     """
 
     wanted: frozenset[str]
     names: frozenset[str] = frozenset()
     null: frozenset[str] = frozenset()
     rows: int = 0
+    optional: frozenset[str] = frozenset()
 
     def and_in(self, other: MissingFields) -> MissingFields:
         """Return the fields that have no value in these records and in other ones."""
         wanted = self.wanted & other.wanted
         return MissingFields(
-            wanted, self.names | other.names, (self.null | other.null) & wanted, self.rows + other.rows
+            wanted,
+            self.names | other.names,
+            (self.null | other.null) & wanted,
+            self.rows + other.rows,
+            (self.optional | other.optional) & wanted,
         )
 
     def or_of(self, other: MissingFields) -> MissingFields:
         """Return the fields that have no value here or there; `other` is of another step over the same records."""
+        required = (self.wanted - self.optional) | (other.wanted - other.optional)
         return MissingFields(
             self.wanted | other.wanted,
             self.names | other.names,
             self.null | other.null,
             max(self.rows, other.rows),
+            (self.optional | other.optional) - required,
         )
 
 

@@ -88,7 +88,7 @@ def missing_fields(
     """Yield a suspicion for each field that steps ask for, and that has no value in any record.
 
     A field that records have, with nulls only, is ordinary; it is suspicious if a column of nearly the same name has
-    values, which the step does not ask for.
+    values, which the step does not ask for. So is a field to be removed that no record has.
 
     Args:
         of_tasks: what the tasks have seen; None for a task without records.
@@ -99,14 +99,19 @@ def missing_fields(
         return
     missing = reduce(MissingFields.and_in, seen)
     for name in sorted(missing.wanted):
+        others = [one for one in missing.names if _letters(one) != _letters(name)]
+        if name in missing.optional:
+            if near := did_you_mean(name, others).strip():
+                yield Suspicion("field_not_found", name, near)
+            continue
         if name in missing.null:
-            near = did_you_mean(name, [one for one in missing.names if _letters(one) != _letters(name)]).strip()
+            near = did_you_mean(name, others).strip()
             if near and missing.rows >= _LEAST_RECORDS:
                 yield Suspicion("field_without_values", name, near, missing.rows)
             continue
-        others = {*missing.names, *source_names()} - {name}
-        near = did_you_mean(name, others).strip()
-        yield Suspicion("field_not_found", name, near or f"other fields: {', '.join(sorted(others))[:200]}")
+        known = {*missing.names, *source_names()} - {name}
+        near = did_you_mean(name, known).strip()
+        yield Suspicion("field_not_found", name, near or f"other fields: {', '.join(sorted(known))[:200]}")
 
 
 def _garbled_names(names: Sequence[str]) -> Iterator[Suspicion]:

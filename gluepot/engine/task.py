@@ -31,6 +31,7 @@ from gluepot.frames.payloads import total_bytes
 from gluepot.frames.sizes import memory_bytes
 from gluepot.frames.timestamps import in_utc
 from gluepot.frames.transforms import Step, run_steps
+from gluepot.frames.transforms.fields import DropFields
 from gluepot.frames.transforms.needed_columns import needed_columns
 from gluepot.frames.transforms.sought import Seeks, other_columns, seeking, without_values
 from gluepot.frames.unreadable_texts import readable
@@ -382,7 +383,9 @@ def _note_missing(missing: dict[int, MissingFields], number: int, step: Seeks, b
         return
     absent, null = without_values(step, batch, None if before is None else before.wanted)
     wanted = frozenset([*absent, *null])
-    seen = MissingFields(wanted, other_columns(step, batch) if wanted else frozenset(), frozenset(null), batch.num_rows)
+    names = other_columns(step, batch) if wanted else frozenset()
+    optional = wanted if isinstance(step, DropFields) else frozenset()
+    seen = MissingFields(wanted, names, frozenset(null), batch.num_rows, optional)
     missing[number] = seen if before is None else before.and_in(seen)
 
 

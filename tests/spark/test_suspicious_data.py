@@ -52,8 +52,9 @@ def test_a_field_without_values_is_named_once_with_the_near_one(
 @pytest.mark.parametrize("step", [
     lambda frame: SelectFields.apply(frame=frame, paths=["id", "coutnry"]),
     lambda frame: frame.rename_field("coutnry", "land"),
+    lambda frame: frame.drop_fields(["coutnry"]),
 ])  # fmt: skip
-def test_other_steps_that_ask_for_fields_name_them_too(job, read, write, said, tmp_path, step):
+def test_other_steps_that_name_fields_miss_them_too(job, read, write, said, tmp_path, step):
     job()
     write(step(read(put(tmp_path / "in", "a.json", MIXED))))
 
@@ -113,3 +114,10 @@ def test_an_option_that_finds_no_record_is_named(job, read, write, said, tmp_pat
 
         assert said().keys() == events
         READINGS.forget(jobrun.SCRIPT)
+
+
+def test_two_mappings_to_one_target_are_told(job, read, said, tmp_path):
+    job()
+    mappings = [("id", "int", "x", "int"), ("country", "string", "x", "string")]
+    ApplyMapping.apply(frame=read(put(tmp_path / "in", "a.json", MIXED)), mappings=mappings)
+    assert said()["target_mapped_twice"]["targets"] == ["x"]

@@ -58,6 +58,12 @@ class ApplyMapping:
         return all(mapping.target_arrow_type is not None for mapping in self._parsed)
 
     @property
+    def repeated_targets(self) -> Sequence[str]:
+        """The targets of two or more mappings, of which the last one counts."""
+        counts = Counter(mapping.target for mapping in self._parsed)
+        return [".".join(target) for target, count in counts.items() if count > 1]
+
+    @property
     def sources(self) -> frozenset[Path]:
         """The paths it looks at."""
         return frozenset(mapping.source for mapping in self._parsed)

@@ -59,6 +59,16 @@ class DropFields:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_parsed", frozenset(map(parse_path, self.paths)))
 
+    @property
+    def case_sensitive(self) -> bool:
+        """Whether the case of the names counts."""
+        return True
+
+    @property
+    def sought(self) -> Sequence[Sought]:
+        """The fields that it removes."""
+        return [Sought(path, parse_path(path)) for path in self.paths]
+
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
         return with_columns(chunk, without(columns_of(chunk.batch), self._parsed))

@@ -1,4 +1,4 @@
-"""Finds the fields that a step asks for by name and that have no value in a chunk: mistyped names, mostly."""
+"""Finds the fields that a step names and that have no value in a chunk: mistyped names, mostly."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pyarrow as pa
 
 from gluepot.frames.columns import columns_of
 from gluepot.frames.transforms.apply_mapping import ApplyMapping
-from gluepot.frames.transforms.fields import RenameField, SelectFields
+from gluepot.frames.transforms.fields import DropFields, RenameField, SelectFields
 from gluepot.frames.transforms.paths import find
 from gluepot.frames.transforms.steps import Stage, Step
 
-Seeks = ApplyMapping | SelectFields | RenameField
+Seeks = ApplyMapping | SelectFields | RenameField | DropFields
 
 
 def seeking(step: Step) -> Seeks | None:
@@ -20,7 +20,7 @@ def seeking(step: Step) -> Seeks | None:
 
 
 def without_values(step: Seeks, batch: pa.RecordBatch, among: frozenset[str] | None) -> tuple[list[str], list[str]]:
-    """Return the fields of a step that no row has, and those that are null in all rows.
+    """Return the fields of a step that no row has, and those that are null in all rows, unless it removes them.
 
     This needs the null count of each column, and no work for each row.
 
@@ -36,7 +36,7 @@ def without_values(step: Seeks, batch: pa.RecordBatch, among: frozenset[str] | N
             column = find(columns, path, case_sensitive=step.case_sensitive)
             if column is None:
                 absent.append(name)
-            elif column.array.null_count == rows:
+            elif column.array.null_count == rows and not isinstance(step, DropFields):
                 null.append(name)
     return absent, null
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gluepot.connectors.values import ManifestPart, MissingFields, StagedFile
@@ -24,6 +26,20 @@ def test_a_field_that_no_record_has_is_named_with_the_nearest_column():
     parts = [part(missing=missing("coutnry", "id")), part(missing=missing("coutnry")), part()]
 
     assert suspicions(parts, [], []) == [Suspicion("field_not_found", "coutnry", "Did you mean 'country'?")]
+
+
+def test_a_field_to_remove_is_named_only_if_there_is_a_near_one():
+    def dropped(name: str) -> ManifestPart:
+        return part(missing=replace(missing(name, names=["email", "line_1"]), optional=frozenset({name})))
+
+    assert suspicions([dropped("emial")], [], []) == [Suspicion("field_not_found", "emial", "Did you mean 'email'?")]
+    assert suspicions([dropped("comment"), dropped("comment")], [], []) == []
+    assert suspicions([dropped("line_2")], [], []) == []
+
+
+def test_a_field_that_one_step_removes_and_another_one_takes_is_missed():
+    both = missing("x").or_of(replace(missing("x", "y"), optional=frozenset({"x", "y"})))
+    assert (both.wanted, both.optional) == ({"x", "y"}, {"y"})
 
 
 def test_a_field_that_some_records_have_is_none():

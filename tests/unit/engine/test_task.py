@@ -15,7 +15,7 @@ from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
 from gluepot.frames.chunk import CallSite, Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
-from gluepot.frames.transforms import ApplyMapping, ErrorRows, MapRows, RenameField, SelectFields, Stage
+from gluepot.frames.transforms import ApplyMapping, DropFields, ErrorRows, MapRows, RenameField, SelectFields, Stage
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
@@ -274,6 +274,14 @@ def test_fields_that_have_no_value_in_any_chunk_are_noted(step):
 
     list(through([rows(name=["x", None])], [step], tally))
     assert tally.missing.wanted == set()
+
+
+def test_a_field_to_remove_that_no_row_has_is_noted_and_one_with_nulls_is_not():
+    tally = Tally()
+    list(through([rows(email=["a"], ssn=pa.nulls(1))], [DropFields(["emial", "ssn"])], tally))
+
+    seen = tally.missing
+    assert (seen.wanted, seen.optional, seen.names) == ({"emial"}, {"emial"}, {"email"})
 
 
 def test_each_step_asks_for_fields_of_its_own():

@@ -217,7 +217,7 @@ def _meant(name: str) -> str | None:
     """Return the parameter of Glue that a name of another spelling is nearly; None for a script's own argument."""
     if name in KNOWN or name in _OF_SCRIPTS:
         return None
-    folded = {known.lower(): known for known in KNOWN}
+    folded = {known.lower().replace("_", "-"): known for known in KNOWN}
     near = get_close_matches(name.lower().replace("_", "-"), folded, n=1, cutoff=_NEARLY)
     return folded[near[0]] if near else None
 

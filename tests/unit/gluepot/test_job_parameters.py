@@ -239,3 +239,11 @@ def test_modules_that_are_not_brought_are_told():
     for name, value in [("python-virtual-env", "s3://b/v.tar.gz"), ("python-modules-installer-option", "--upgrade")]:
         (ignored,) = parse(f"--{name}", value).ignored
         assert ignored.name in LACKING
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("job-bookmark-optoin", "job-bookmark-option"), ("JOB_NME", "JOB_NAME"), ("TempDr", "TempDir"), ("mode", None)],
+)
+def test_a_parameter_that_is_nearly_one_of_glues_is_named(name, meant):
+    assert parse(f"--{name}", "x").misspelled == (((name, meant),) if meant else ())

@@ -331,4 +331,4 @@ def aws_crawlers(aws):
     ],
 )
 def test_what_is_not_there_yet_says_so(aws, command):
-    assert "docs/service.md lists what it has" in aws.refused(command)
+    assert "docs/service.md lists the supported operations" in aws.refused(command)

@@ -192,5 +192,5 @@ def test_an_older_boto3_which_sends_forms_reads_metrics(serving, run_id, tmp_pat
     assert [one["Sum"] for one in points] == [ROWS]
     with pytest.raises(metrics.exceptions.InvalidParameterValueException):
         metrics.put_metric_data(Namespace="AWS/Shop", MetricData=[{"MetricName": "orders", "Value": 1}])
-    with pytest.raises(ClientError, match=r"InvalidAction.*docs/service.md lists what it has"):
+    with pytest.raises(ClientError, match=r"InvalidAction.*docs/service.md lists the supported operations"):
         metrics.list_dashboards()

@@ -210,7 +210,7 @@ def test_an_export_that_was_changed_or_would_overwrite_is_refused():
     text = json.dumps(transfer.exported(read(MemoryStorage(checkpoint(3))))).encode()
     with pytest.raises(CheckpointError, match="was changed since it was exported"):
         transfer.files_of(text.replace(b"id-1", b"id-2"), "file")
-    with pytest.raises(CheckpointError, match="is no export"):
+    with pytest.raises(CheckpointError, match="is not an export"):
         transfer.files_of(b"{}", "file")
     with pytest.raises(ConfigError, match="is not empty, it holds offsets/7"):
         transfer.write_into(MemoryStorage({"offsets/7": b""}), transfer.files_of(text, "file"))

@@ -17,6 +17,7 @@ TOTAL_SLACK = 1.1
 FILE_SLACK = 1.5
 SHARE_UNITS = 6.0
 """How much a file may take, or grow, without a place in the budget; some 30 seconds where a unit is 5."""
+SHOWN_FILES = 25
 RECORDED_UNITS = 0.5
 """Files that take less are not recorded."""
 
@@ -61,7 +62,9 @@ def excesses(total: float, files: Mapping[str, float], budget: Budget) -> list[s
 
 
 def report(total_secs: float, file_secs: Mapping[str, float], unit_secs: float) -> list[str]:
-    """Return the processor time by folder as lines of a table; `elsewhere` is what no test can be charged with.
+    """Return the processor time by folder and of the most expensive files, as lines of text.
+
+    `elsewhere` is what no test can be charged with, such as lint.
 
     Args:
         total_secs: of all processes of the run.
@@ -74,8 +77,10 @@ def report(total_secs: float, file_secs: Mapping[str, float], unit_secs: float) 
         folder = parts[1] if parts[0] == "tests" and len(parts) > 2 else name
         by_folder[folder] = by_folder.get(folder, 0.0) + secs
     rows = [*sorted(by_folder.items()), ("elsewhere", total_secs - sum(by_folder.values())), ("all", total_secs)]
-    lines = [
+    table = [
         f"Processor time (a unit is {unit_secs:.2f} s on this machine):",
         f"{'folder':12} {'secs':>8} {'units':>8}",
     ]
-    return [*lines, *(f"{folder:12} {secs:8,.0f} {secs / unit_secs:8,.1f}" for folder, secs in rows)]
+    table += [f"{folder:12} {secs:8,.0f} {secs / unit_secs:8,.1f}" for folder, secs in rows]
+    most = sorted(file_secs.items(), key=lambda item: -item[1])[:SHOWN_FILES]
+    return [*table, f"The {SHOWN_FILES} most expensive files:", *(f"{secs:7.1f} s  {name}" for name, secs in most)]

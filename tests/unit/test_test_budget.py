@@ -80,6 +80,11 @@ def test_the_report_adds_up_folders_and_shows_what_belongs_to_no_test():
         "unit                6      3.0",
         "elsewhere          10      5.0",
         "all                40     20.0",
+        "The 25 most expensive files:",
+        "   20.0 s  tests/e2e/test_a.py",
+        "    4.0 s  tests/unit/x/test_b.py",
+        "    4.0 s  collection",
+        "    2.0 s  tests/unit/test_c.py",
     ]
 
 

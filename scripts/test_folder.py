@@ -41,5 +41,10 @@ def root() -> Path:
     return Path(tempfile.gettempdir())
 
 
+def make() -> Path:
+    """Make a new folder for the files of a test run. The caller removes it."""
+    return Path(tempfile.mkdtemp(prefix="gluepot-tests-", dir=root()))
+
+
 if __name__ == "__main__":
-    print(tempfile.mkdtemp(prefix="gluepot-tests-", dir=root()))
+    print(make())

@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -89,7 +88,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     shutil.rmtree(TIMES, ignore_errors=True)
     PROCESSOR_TIMES.mkdir(parents=True)
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-tests-", dir=test_folder.root()))
+    folder = test_folder.make()
     adopt_orphans()
     children = Children()
     try:

@@ -12,8 +12,8 @@ from gluepot.frames.transforms.structs import only, put, renamed, without
 
 
 @dataclass(frozen=True, slots=True)
-class SelectFields:
-    """Keeps the named fields, in the frame's order; of structs, the named fields inside. Unknown paths are ignored.
+class _ByPaths:
+    """Names fields by their paths.
 
     Args:
         paths: see `parse_path`; case counts.
@@ -26,19 +26,28 @@ class SelectFields:
         object.__setattr__(self, "_parsed", frozenset(map(parse_path, self.paths)))
 
     @property
-    def sources(self) -> frozenset[Path]:
-        """The paths it looks at."""
-        return self._parsed
-
-    @property
     def case_sensitive(self) -> bool:
         """Whether the case of the names counts."""
         return True
 
     @property
     def sought(self) -> Sequence[Sought]:
-        """The fields that it asks for."""
+        """The fields that it names."""
         return [Sought(path, parse_path(path)) for path in self.paths]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectFields(_ByPaths):
+    """Keeps the named fields, in the frame's order; of structs, the named fields inside. Unknown paths are ignored.
+
+    Args:
+        paths: see `parse_path`; case counts.
+    """
+
+    @property
+    def sources(self) -> frozenset[Path]:
+        """The paths it looks at."""
+        return self._parsed
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
@@ -46,28 +55,12 @@ class SelectFields:
 
 
 @dataclass(frozen=True, slots=True)
-class DropFields:
+class DropFields(_ByPaths):
     """Removes the named fields; a struct that loses its last field goes, too. Unknown paths are ignored.
 
     Args:
         paths: see `parse_path`; case counts.
     """
-
-    paths: Sequence[str]
-    _parsed: frozenset[Path] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_parsed", frozenset(map(parse_path, self.paths)))
-
-    @property
-    def case_sensitive(self) -> bool:
-        """Whether the case of the names counts."""
-        return True
-
-    @property
-    def sought(self) -> Sequence[Sought]:
-        """The fields that it removes."""
-        return [Sought(path, parse_path(path)) for path in self.paths]
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
